@@ -1,0 +1,18 @@
+# Every third-party library, all of them Debian packages (see docs/decisions/0002-libraries.md).
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(OpenSSL REQUIRED)
+if(NOT TARGET yaml-cpp::yaml-cpp)  # yaml-cpp 0.7 (Debian 12) exports the bare name
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
+if(DAYBREAK_DEVELOPER)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+endif()

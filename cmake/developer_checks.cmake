@@ -1,0 +1,2 @@
+# Checks that need no test binary: layers, headers, docs. Registered as ctests.
+find_package(Python3 COMPONENTS Interpreter)

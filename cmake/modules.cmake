@@ -1,0 +1,55 @@
+# daybreak_module(NAME LIBS ...): builds src/NAME.
+#   x.cc             -> library daybreak_NAME
+#   x_test.cc        -> test with label unit; x_LABEL_test.cc -> test with that label
+#   x_bench.cc       -> Google Benchmark binary NAME_bench
+#   x_fuzz.cc        -> fuzz target (see fuzz/CMakeLists.txt)
+# Include direction is checked by tools/check_layers.py from the table in ARCHITECTURE.md.
+set(DAYBREAK_TEST_LABELS golden property fault threads shared slow client)
+
+function(daybreak_module name)
+  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(tests ${sources})
+  set(benches ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench|fuzz)\\.cc$|/main\\.cc$")
+  if(sources)
+    add_library(daybreak_${name} STATIC ${sources})
+    target_link_libraries(daybreak_${name} PRIVATE daybreak_options)
+    target_link_libraries(daybreak_${name} PUBLIC ${arg_LIBS})
+    target_include_directories(daybreak_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  else()
+    add_library(daybreak_${name} INTERFACE)
+    target_link_libraries(daybreak_${name} INTERFACE ${arg_LIBS})
+    target_include_directories(daybreak_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
+  endif()
+  if(NOT DAYBREAK_DEVELOPER)
+    return()
+  endif()
+  foreach(label IN LISTS DAYBREAK_TEST_LABELS)
+    set(labelled ${tests})
+    list(FILTER labelled INCLUDE REGEX "_${label}_test\\.cc$")
+    list(REMOVE_ITEM tests ${labelled} "")
+    daybreak_test_binary(${name} ${label} "${labelled}")
+  endforeach()
+  daybreak_test_binary(${name} unit "${tests}")
+  if(benches)
+    add_executable(${name}_bench ${benches})
+    target_link_libraries(${name}_bench PRIVATE daybreak_options daybreak_${name} benchmark::benchmark_main)
+  endif()
+endfunction()
+
+# daybreak_test_binary(MODULE LABEL SOURCES): one executable MODULE_LABEL_test, each case a ctest.
+function(daybreak_test_binary name label sources)
+  if(NOT sources)
+    return()
+  endif()
+  set(target ${name}_${label}_test)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE daybreak_options daybreak_${name} daybreak_testing GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+  gtest_discover_tests(${target} TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
+    ENVIRONMENT "DAYBREAK_SOURCE_DIR=${PROJECT_SOURCE_DIR};DAYBREAK_BINARY=$<TARGET_FILE:daybreak>")
+endfunction()
