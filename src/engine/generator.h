@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Generator: turns prompts of token ids into streams of token ids, several at once. Engine does it
+// with a model, ScriptedEngine (for tests of what lies above) with given answers. Text, JSON and
+// sockets are the caller's affair.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/token.h"
+#include "engine/sampling_params.h"
+#include "engine/stats.h"
+
+namespace daybreak::engine {
+
+// Names one accepted request of one Generator; never reused, never 0.
+enum class RequestId : std::uint64_t {};
+
+inline constexpr std::size_t kMaxStopIds = 64;
+
+struct GenerateRequest {
+  std::vector<TokenId> prompt;  // 1 id or more
+  SamplingParams sampling;
+  std::size_t max_tokens = 0;  // 1 or more; prompt.size() + max_tokens <= context_tokens()
+  // Ids that end the answer. The id itself is delivered as the last token. Empty: only max_tokens
+  // ends it ("ignore eos").
+  std::vector<TokenId> stop_ids;
+  std::size_t min_tokens = 0;  // stop ids are masked until this many tokens exist; <= max_tokens
+};
+
+struct TokenLogprob {
+  TokenId id = 0;
+  float logprob = 0.0F;
+  friend bool operator==(const TokenLogprob&, const TokenLogprob&) = default;
+};
+
+// One token of an answer. Log-probabilities are natural logarithms under the model's own
+// distribution: the softmax of the raw logits, before bias, penalties, temperature and filters.
+struct GeneratedToken {
+  TokenId id = 0;
+  float logprob = 0.0F;           // 0 unless SamplingParams::logprobs is set
+  std::vector<TokenLogprob> top;  // SamplingParams::logprobs entries, best first, ties by id
+};
+
+enum class FinishReason : std::uint8_t {
+  kStop,       // a stop id was generated
+  kLength,     // max_tokens reached
+  kCancelled,  // cancel(), or stop() at its deadline
+  kError,      // Update::error says why
+};
+
+// Returns "stop", "length", "cancelled" or "error".
+[[nodiscard]] std::string_view to_string(FinishReason reason);
+
+struct Usage {
+  std::size_t prompt_tokens = 0;
+  std::size_t completion_tokens = 0;  // includes the stop id
+  std::size_t cached_tokens = 0;      // of the prompt, not recomputed; <= prompt_tokens
+};
+
+// What happened to a request since its last Update. Every pointer and span is valid only during the
+// callback.
+struct Update {
+  std::span<const GeneratedToken> tokens;  // new ones, in order; may be empty
+  std::optional<FinishReason> finish;      // set on the last Update, and only there
+  const Error* error = nullptr;            // not null iff finish == kError
+  Usage usage;                             // up to and including `tokens`
+};
+
+// Called on the generator's own thread, never concurrently for one generator. Must not block, and
+// must not call drain() or stop(); cancel() and submit() are allowed.
+using UpdateFn = std::function<void(const Update&)>;
+
+class Generator {
+ public:
+  Generator() = default;
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+  virtual ~Generator() = default;
+
+  // Queues a request. After success `on_update` is called any number of times, the last time with
+  // `finish` set; after an error never. The first call may come before submit() returns.
+  // Errors: kInvalidArgument (empty prompt, id outside the vocabulary, a parameter out of range),
+  // kTooLarge (prompt or prompt + max_tokens can never fit), kResourceLimit (queue full),
+  // kUnavailable (draining or stopped). Thread-safe.
+  [[nodiscard]] virtual Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) = 0;
+
+  // Ends a request, queued or running, within one model step: its last Update carries kCancelled.
+  // Ignored for a request that is finished or was never known. Thread-safe, returns at once.
+  virtual void cancel(RequestId id) = 0;
+
+  [[nodiscard]] virtual Stats stats() const = 0;  // Thread-safe.
+
+  // Ids are below this. Constant.
+  [[nodiscard]] virtual std::size_t vocab_size() const = 0;
+  // Longest prompt + answer of one request, in tokens. Constant.
+  [[nodiscard]] virtual std::size_t context_tokens() const = 0;
+
+  // Refuses new requests from now on; accepted ones go on. Returns at once. Thread-safe.
+  virtual void drain() = 0;
+
+  // Drains, waits up to `deadline` for accepted requests, then cancels the rest and joins the
+  // thread. Returns how many were cancelled. Idempotent. Destructors do stop(0).
+  virtual std::size_t stop(std::chrono::milliseconds deadline) = 0;
+};
+
+}  // namespace daybreak::engine

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// ScriptedEngine: a Generator that answers from a script instead of a model. What lies above the
+// engine is tested against it: exact ids, delays, failures and answers that never end.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/generator.h"
+
+namespace daybreak::engine {
+
+// One answer. Tokens come one per Update, `delay_per_token` apart, cut at max_tokens (kLength).
+struct Script {
+  std::vector<TokenId> ids;
+  FinishReason finish = FinishReason::kStop;  // when the ids are exhausted: kStop or kLength
+  std::optional<Error> error;                 // instead of `finish`: fail with this after the ids
+  bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
+  std::chrono::milliseconds delay_per_token{0};
+  // Reported with each token when the request asks for log-probabilities.
+  float logprob = -0.5F;
+};
+
+struct ScriptedEngineOptions {
+  std::size_t vocab_size = 1 << 20;
+  std::size_t context_tokens = 1 << 20;
+  std::size_t max_sequences = 8;  // answered at the same time, token by token in turn
+  std::size_t max_queue = 64;     // submitted beyond that: kResourceLimit
+};
+
+class ScriptedEngine final : public Generator {
+ public:
+  // `script` is asked once per accepted request, on the submitting thread.
+  using ScriptFn = std::function<Script(const GenerateRequest&)>;
+  explicit ScriptedEngine(ScriptFn script, ScriptedEngineOptions options = {});
+  ~ScriptedEngine() override;
+
+  Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
+  void cancel(RequestId id) override;
+  Stats stats() const override;
+  std::size_t vocab_size() const override { return options_.vocab_size; }
+  std::size_t context_tokens() const override { return options_.context_tokens; }
+  void drain() override;
+  std::size_t stop(std::chrono::milliseconds deadline) override;
+
+  // Returns copies of every accepted request, in order. Thread-safe.
+  [[nodiscard]] std::vector<GenerateRequest> requests() const;
+
+ private:
+  struct Answer;
+
+  void run();
+  // Delivers what is due for one answer, unlocked; returns whether it is finished.
+  bool advance(Answer& answer, bool stopping);
+  void finish(Answer& answer, FinishReason reason, const Error* error);
+
+  const ScriptFn script_;
+  const ScriptedEngineOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable idle_;
+  std::deque<std::unique_ptr<Answer>> answers_;  // the first max_sequences run, the others wait
+  std::vector<GenerateRequest> requests_;
+  Stats stats_;
+  std::uint64_t next_id_ = 1;
+  bool draining_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace daybreak::engine
