@@ -1,2 +1,21 @@
-# Checks that need no test binary: layers, headers, docs. Registered as ctests.
-find_package(Python3 COMPONENTS Interpreter)
+# Checks that need no test binary, as ordinary ctests.
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+set(docs ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_docs.py)
+add_test(NAME docs/links COMMAND ${docs} links)
+add_test(NAME docs/errors COMMAND ${docs} errors)
+add_test(NAME docs/cli COMMAND ${docs} cli $<TARGET_FILE:daybreak>)
+add_test(NAME docs/commands COMMAND ${docs} run $<TARGET_FILE:daybreak>)
+add_test(NAME docs/layers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py)
+set_tests_properties(docs/links docs/errors docs/cli docs/commands docs/layers PROPERTIES LABELS docs)
+
+# A dropped Result must not compile: one source, built with and without the bad line.
+foreach(variant good bad)
+  add_library(compile_fail_${variant} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/src/testing/dropped_result.cc)
+  target_link_libraries(compile_fail_${variant} PRIVATE daybreak_options)
+  target_include_directories(compile_fail_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  add_test(NAME compile_fail/dropped_result_${variant}
+           COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target compile_fail_${variant})
+  set_tests_properties(compile_fail/dropped_result_${variant} PROPERTIES LABELS unit RUN_SERIAL ON)
+endforeach()
+target_compile_definitions(compile_fail_bad PRIVATE DROP_THE_RESULT)
+set_tests_properties(compile_fail/dropped_result_bad PROPERTIES WILL_FAIL ON)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/command.h"
+#include "cli/commands.h"
 
 namespace daybreak::cli {
 
-// One line per sub-command, each defined in NAME_command.cc.
-
-void register_commands([[maybe_unused]] CLI::App& root, [[maybe_unused]] Action& action) {}
+// In the order of `daybreak --help`.
+void register_commands(CLI::App& root, Action& action) { register_help(root, action); }
 
 }  // namespace daybreak::cli
