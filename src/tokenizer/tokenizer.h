@@ -44,6 +44,9 @@ class Tokenizer {
   static Result<std::shared_ptr<const Tokenizer>> parse(std::string_view tiktoken_model,
                                                         std::string_view tokenizer_config);
 
+  struct Parts;
+  // For load and parse, which alone can make the argument.
+  explicit Tokenizer(std::unique_ptr<const Parts> parts);
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
@@ -86,9 +89,6 @@ class Tokenizer {
   std::string decode_bytes(std::span<const TokenId> ids) const;
 
  private:
-  struct Parts;
-  explicit Tokenizer(std::unique_ptr<const Parts> parts);
-
   void encode_span(std::string_view text, AllowSpecial allow_special,
                    std::vector<TokenId>& out) const;
   void encode_ordinary(std::string_view text, std::vector<TokenId>& out) const;
