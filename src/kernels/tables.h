@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The tables dispatch.cc chooses from, each built in its own file. Everyone else uses dispatch.h.
+
+#include "kernels/dispatch.h"
+
+namespace daybreak::kernels {
+
+extern const KernelTable kScalarTable;
+#if defined(__x86_64__)
+#endif
+
+}  // namespace daybreak::kernels
