@@ -59,8 +59,8 @@ class ScriptedEngine final : public Generator {
   struct Answer;
 
   void run();
-  // Delivers what is due for one answer, unlocked; returns whether it is finished.
-  bool advance(Answer& answer, bool stopping);
+  // Delivers what is due for one answer. Called unlocked, on the engine's thread.
+  void advance(Answer& answer, bool cancelled);
   void finish(Answer& answer, FinishReason reason, const Error* error);
 
   const ScriptFn script_;

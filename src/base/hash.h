@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Two non-cryptographic 64-bit hashes with fixed definitions: their values are part of outputs and
+// files, so they never change.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace daybreak {
+
+// Returns a bijective scramble of x in which every input bit changes about half of the output bits
+// (the finaliser of SplitMix64; Steele, Lea, Flood 2014).
+[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15ULL;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31);
+}
+
+inline constexpr std::uint64_t kFnvOffset = 0xCBF29CE484222325ULL;
+
+// Returns FNV-1a of `bytes`, continuing from `state`, so a long input can be hashed in pieces.
+[[nodiscard]] constexpr std::uint64_t fnv1a64(std::span<const std::byte> bytes,
+                                              std::uint64_t state = kFnvOffset) {
+  for (const std::byte b : bytes) {
+    state = (state ^ std::to_integer<std::uint64_t>(b)) * 0x00000100000001B3ULL;
+  }
+  return state;
+}
+
+}  // namespace daybreak

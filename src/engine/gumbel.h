@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Gumbel noise keyed by position: the randomness of sampling. argmax over ids of (log-weight +
+// noise) draws an id with probability proportional to its weight, and because the noise depends on
+// nothing but (seed, choice, position, id), the same seed gives the same text in any batch, with
+// any split of the work and after any restart (numerics rule 8).
+//
+// Everything is double precision with a fixed order of operations and no library function: the
+// winning ids live in the upper tail of the noise, where floats have too few values.
+
+#include <cstdint>
+
+#include "base/token.h"
+
+namespace daybreak::engine {
+
+// Returns the natural logarithm of x, within 2 ulp, the same bits on every machine.
+// REQUIRES: x is normal and positive.
+[[nodiscard]] double fixed_log(double x);
+
+// No noise is larger: u is at most 1 - 2^-53, and -log(-log(1 - 2^-53)) = 36.74.
+inline constexpr double kMaxGumbel = 36.75;
+
+// The noise of one row of logits: one choice of one request at one position.
+class GumbelRow {
+ public:
+  // `position` is absolute: the number of ids before the one to be drawn, prompt included.
+  GumbelRow(std::uint64_t seed, std::uint32_t choice, std::uint64_t position);
+
+  // Returns the noise of one id: -log(-log(u)), u uniform in (0, 1).
+  [[nodiscard]] double operator()(TokenId id) const;
+
+ private:
+  std::uint64_t key_;
+};
+
+}  // namespace daybreak::engine

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sampler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/gumbel.h"
+#include "engine/logprobs.h"
+#include "kernels/norm.h"
+
+namespace daybreak::engine {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Status check_finite(std::span<const float> logits, std::size_t position) {
+  // x * 0 is 0 for finite x and NaN otherwise: one pass without branches, located only on failure.
+  float zero = 0.0F;
+  for (const float logit : logits) {
+    zero += logit * 0.0F;
+  }
+  if (zero == 0.0F) {
+    return ok();
+  }
+  const auto bad =
+      std::find_if(logits.begin(), logits.end(), [](float logit) { return !std::isfinite(logit); });
+  return Error{
+      Errc::kCorrupt,
+      fmt::format("logits: expected finite numbers, found {} for token id {} at position {}", *bad,
+                  bad - logits.begin(), position)};
+}
+
+// Ties go to the lowest id.
+TokenId argmax(std::span<const float> row) {
+  return static_cast<TokenId>(std::max_element(row.begin(), row.end()) - row.begin());
+}
+
+// Keeps the largest noisy weight, ties to the lowest id, whatever the order of offers.
+class GumbelArgmax {
+ public:
+  explicit GumbelArgmax(GumbelRow noise) : noise_(noise) {}
+
+  void offer(TokenId id, float weight) {
+    const auto w = static_cast<double>(weight);
+    if (w == kNever || w + kMaxGumbel < best_) {  // cannot win: most ids stop here, unhashed
+      return;
+    }
+    const double value = w + noise_(id);
+    if (value > best_ || (value == best_ && id < id_)) {
+      best_ = value;
+      id_ = id;
+    }
+  }
+
+  // REQUIRES: an id of finite weight was offered.
+  [[nodiscard]] TokenId winner() const { return id_; }
+
+ private:
+  static constexpr double kNever = -std::numeric_limits<double>::infinity();
+  GumbelRow noise_;
+  double best_ = kNever;
+  TokenId id_ = std::numeric_limits<TokenId>::max();
+};
+
+}  // namespace
+
+Sampler::Sampler(const GenerateRequest& request)
+    : params_(request.sampling),
+      stop_ids_(request.stop_ids),
+      min_tokens_(request.min_tokens),
+      prompt_tokens_(request.prompt.size()),
+      history_(request.prompt) {
+  std::sort(stop_ids_.begin(), stop_ids_.end());
+}
+
+bool Sampler::is_stop(TokenId id) const {
+  return std::binary_search(stop_ids_.begin(), stop_ids_.end(), id);
+}
+
+Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& scratch) {
+  DAYBREAK_CHECK_OK(check_finite(logits, prompt_tokens_ + generated_));
+  GeneratedToken token;
+  float log_norm = 0;
+  if (params_.logprobs.has_value()) {
+    log_norm = kernels::log_sum_exp(logits.data(), logits.size());
+    token.top = top_logprobs(logits, log_norm, *params_.logprobs);
+    scratch.raw.assign(logits.begin(), logits.end());
+  }
+  shape(logits);
+  const TokenId largest = argmax(logits);
+  if (logits[largest] == -kInfinity) {
+    return Error{Errc::kInvalidArgument,
+                 "min_tokens: expected a token that is not a stop id, found none"};
+  }
+  if (logits[largest] == kInfinity) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("penalties: the logit of token id {} overflows at position {}",
+                             largest, prompt_tokens_ + generated_)};
+  }
+  token.id = params_.temperature == 0.0F ? largest : draw(logits, largest, scratch);
+  if (params_.logprobs.has_value()) {
+    token.logprob = scratch.raw[token.id] - log_norm;
+  }
+  ++generated_;
+  history_.add(token.id);
+  return token;
+}
+
+void Sampler::shape(std::span<float> logits) const {
+  history_.penalise(logits, params_);
+  for (const auto& [id, bias] : params_.logit_bias) {
+    logits[id] += bias;
+  }
+  if (generated_ < min_tokens_) {
+    for (const TokenId id : stop_ids_) {
+      logits[id] = -kInfinity;
+    }
+  }
+}
+
+TokenId Sampler::draw(std::span<float> logits, TokenId largest, SamplerScratch& scratch) const {
+  // Read once: the loop overwrites it. The maximum becomes exactly 0, so no temperature overflows.
+  const float max = logits[largest];
+  for (float& logit : logits) {
+    logit = (logit - max) / params_.temperature;
+  }
+  GumbelArgmax best(GumbelRow(params_.seed, params_.choice, prompt_tokens_ + generated_));
+  if (has_filters(params_)) {
+    for (const Candidate& candidate : filter_candidates(logits, params_, scratch.candidates)) {
+      best.offer(candidate.id, candidate.weight);
+    }
+    return best.winner();
+  }
+  best.offer(largest, logits[largest]);  // first, so that hopeless ids are seen to be so
+  for (std::size_t id = 0; id < logits.size(); ++id) {
+    best.offer(static_cast<TokenId>(id), logits[id]);
+  }
+  return best.winner();
+}
+
+}  // namespace daybreak::engine

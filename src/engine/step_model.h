@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// StepModel: what scheduling needs to know of a model, and nothing more. One implementation drives
+// model::Model (model_runner.h); tests use a small arithmetic one. Implementations are used from
+// one thread at a time.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/token.h"
+
+namespace daybreak::engine {
+
+// The state of one sequence. Destroying it gives its memory back.
+class Sequence {
+ public:
+  Sequence() = default;
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+  virtual ~Sequence() = default;
+
+  // Returns the number of ids processed, which is also the next id's position.
+  [[nodiscard]] virtual std::size_t position() const = 0;
+
+  // Makes room for positions [0, positions). Errors: kTooLarge (never possible), kResourceLimit
+  // (not now). Nothing changes on error.
+  [[nodiscard]] virtual Status reserve(std::size_t positions) = 0;
+
+  // Returns bytes that restore() of a sequence of the same model accepts, in any process.
+  [[nodiscard]] virtual std::vector<std::byte> save() const = 0;
+  // Errors: as SequenceState::restore. Nothing changes on error.
+  [[nodiscard]] virtual Status restore(std::span<const std::byte> bytes) = 0;
+};
+
+// The next ids of one sequence.
+struct StepChunk {
+  Sequence* sequence = nullptr;
+  std::span<const TokenId> ids;  // 1 or more, all below vocab_size()
+  // Receives the logits [vocab_size] that follow the last id; empty: not wanted.
+  std::span<float> logits;
+};
+
+class StepModel {
+ public:
+  StepModel() = default;
+  StepModel(const StepModel&) = delete;
+  StepModel& operator=(const StepModel&) = delete;
+  virtual ~StepModel() = default;
+
+  [[nodiscard]] virtual std::size_t vocab_size() const = 0;
+  // The longest a sequence can become.
+  [[nodiscard]] virtual std::size_t context_tokens() const = 0;
+  // Sequences that may live at once.
+  [[nodiscard]] virtual std::size_t slots() const = 0;
+  // Positions over all sequences: in total, and neither in use nor reserved.
+  [[nodiscard]] virtual std::size_t total_positions() const = 0;
+  [[nodiscard]] virtual std::size_t free_positions() const = 0;
+
+  // Returns an empty sequence with room for `positions` set aside.
+  // Errors: kTooLarge (never possible), kResourceLimit (not now).
+  [[nodiscard]] virtual Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) = 0;
+
+  // Processes every chunk. REQUIRES: distinct sequences. Nothing changes on error: each sequence is
+  // where it was and can be tried again.
+  [[nodiscard]] virtual Status forward(std::span<const StepChunk> chunks) = 0;
+};
+
+}  // namespace daybreak::engine
