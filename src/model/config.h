@@ -147,4 +147,9 @@ struct ModelConfig {
 // The same for text in memory; `name` stands for the file in messages.
 [[nodiscard]] Result<ModelConfig> parse_config(std::string_view json, std::string_view name);
 
+// Adds the eos ids of a generation_config.json to `config`.
+// Errors: kInvalidArgument  not JSON, or an id of the wrong type or outside the vocabulary.
+[[nodiscard]] Status add_generation_config(std::string_view json, std::string_view name,
+                                           ModelConfig& config);
+
 }  // namespace daybreak::model
