@@ -141,10 +141,13 @@ struct ChatLimits {
   std::size_t max_stop_bytes = 256;  // of one stop string
   std::size_t max_logit_bias = 1'024;
   std::size_t max_stop_token_ids = 1'024;
-  std::size_t max_id_bytes = 1'024;  // tool_call_id, user, prompt_cache_key
-  std::size_t max_image_pixels_side = 65'536;
+  std::size_t max_id_bytes = 1'024;       // tool_call_id, user, prompt_cache_key
+  std::uint32_t max_image_side = 65'536;  // pixels
   std::uint32_t max_choices = 8;
   std::uint64_t vocab_size = 0;  // 0: token ids in the request are not checked
+  // Take the size of an image part from its "width" and "height" instead of from its pixels. For
+  // rendering without a server only: a client could claim any size.
+  bool measured_images = false;
 };
 
 // Parses and validates the JSON body of a chat completion.

@@ -33,7 +33,8 @@ struct Prompt {
   std::vector<Segment> segments;
   std::vector<TokenId> ids;
   Channel initial = Channel::kNone;
-  // Ids at the end which open the channel (3 for K3); usage.prompt_tokens does not count them. 0 in
+  std::size_t stub_segments = 0;  // at the end: those that open the channel
+  // Their ids (3 for K3); usage.prompt_tokens does not count them. 0 in
   // partial mode and without a generation prompt.
   std::size_t stub_ids = 0;
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompts against the released encoder's (text and ids) and against official token counts.
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "chat/json_tree.h"
+#include "chat/python_json.h"
+#include "chat/render.h"
+#include "chat/render_line.h"
+#include "testing/paths.h"
+#include "tokenizer/tokenizer.h"
+
+namespace daybreak::chat {
+namespace {
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::istringstream in(testing::read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::shared_ptr<const tokenizer::Tokenizer> k3_tokenizer() {
+  auto loaded = tokenizer::Tokenizer::load(testing::shared_path("tokenizer/kimi-k3"));
+  EXPECT_TRUE(loaded) << loaded.error().message;
+  return *loaded;
+}
+
+std::vector<TokenId> ids_of(const JsonNode& node) {
+  std::vector<TokenId> ids;
+  for (const JsonNode& item : node.items) {
+    ids.push_back(static_cast<TokenId>(number_value(item.raw)));
+  }
+  return ids;
+}
+
+TEST(RenderShared, EqualsTheReleasedEncoder) {
+  const auto path = testing::shared_path("render/goldens.jsonl");
+  DAYBREAK_SHARED_OR_SKIP(path);
+  const auto tokenizer = k3_tokenizer();
+  std::size_t equal = 0;
+  for (const std::string& line : lines_of(path)) {
+    const auto golden = parse_json_tree(line);
+    ASSERT_TRUE(golden) << golden.error().message;
+    SCOPED_TRACE(golden->find("name")->text);
+    const auto request = parse_render_line(line);
+    ASSERT_TRUE(request) << request.error().message;
+    const auto prompt = render(*request, *tokenizer);
+    ASSERT_TRUE(prompt) << prompt.error().message;
+    EXPECT_EQ(join_text(prompt->segments), golden->find("text")->text);
+    EXPECT_EQ(prompt->ids, ids_of(*golden->find("ids")));
+    ++equal;
+  }
+  EXPECT_EQ(equal, 21U);
+}
+
+void expect_counts(const std::filesystem::path& path, std::size_t cases, std::size_t stub) {
+  const auto tokenizer = k3_tokenizer();
+  std::size_t count = 0;
+  for (const std::string& line : lines_of(path)) {
+    const auto golden = parse_json_tree(line);
+    ASSERT_TRUE(golden) << golden.error().message;
+    SCOPED_TRACE(golden->find("id")->text);
+    const auto request = parse_chat_request(golden->find("request")->raw);
+    ASSERT_TRUE(request) << request.error().message;
+    EXPECT_TRUE(request->ignored_fields.empty());
+    const auto prompt = render(*request, *tokenizer);
+    ASSERT_TRUE(prompt) << prompt.error().message;
+    EXPECT_EQ(prompt->billed_tokens(), number_value(golden->find("expected_prompt_tokens")->raw));
+    EXPECT_EQ(prompt->stub_ids, stub);
+    ++count;
+  }
+  EXPECT_EQ(count, cases);
+}
+
+TEST(RenderShared, CountsEqualTheOfficialOnesWithoutTheStub) {
+  const auto path = testing::shared_path("kvv/prompt-token-cases.jsonl");
+  DAYBREAK_SHARED_OR_SKIP(path);
+  expect_counts(path, 44, 3);
+}
+
+TEST(RenderShared, PartialCountsEqualTheOfficialOnes) {
+  const auto path = testing::shared_path("kvv/prompt-token-cases.partial.jsonl");
+  DAYBREAK_SHARED_OR_SKIP(path);
+  expect_counts(path, 8, 0);
+}
+
+}  // namespace
+}  // namespace daybreak::chat
