@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Connection: one client, from accept to close. Reads a request, runs its handler, writes the
+// answer, again and again; private to the server. All of it runs on one strand.
+//
+// While a handler runs, the socket is also watched for reading: pipelined bytes are kept (up to a
+// bound), an end of stream or an error means that the client is gone, and the handler is told.
+
+#include <array>
+#include <atomic>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/deadline.h"
+#include "http/exchange.h"
+#include "http/request_parser.h"
+#include "http/router.h"
+#include "http/server_options.h"
+
+namespace daybreak::http {
+
+// What all connections of a server share; outlives them.
+struct ConnectionContext {
+  ServerOptions options;
+  Router router;
+  std::atomic<bool> draining{false};  // no request after the current one
+};
+
+class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {
+ public:
+  // `socket` has a strand as its executor.
+  Connection(ConnectionContext& context, boost::asio::ip::tcp::socket socket);
+
+  // Serves until either side closes.
+  Task<void> run();
+  // Tells the client that there are too many connections, and closes.
+  Task<void> shed();
+
+  // Closes now if no request is being received or answered. Call on the strand.
+  void close_if_idle();
+  // Closes now; a running handler sees its client gone. Call on the strand.
+  void abort();
+
+  const Request& request() const override { return request_; }
+  const std::vector<std::string>& parameters() const override { return match_.parameters; }
+  boost::asio::any_io_executor executor() const override;
+  bool client_gone() const override { return gone_; }
+  void on_gone(std::function<void()> callback) override;
+  Task<void> respond(Response response) override;
+  Task<bool> start_events() override;
+  Task<bool> send_events(std::string frames) override;
+  void note(Note note) override { notes_.push_back(std::move(note)); }
+
+ private:
+  enum class Sent { kNothing, kEvents, kAll };
+
+  Task<bool> read_request();
+  Task<bool> read_some();
+  Task<bool> begin_body(RequestParser& parser);
+  Task<void> refuse(int status, std::string message);
+  Task<void> answer();
+  Task<void> dispatch();
+  Task<void> respond_options();
+  Task<void> finish_answer();
+  Task<bool> write(std::string_view bytes);
+  Task<void> linger();
+
+  void begin_request();
+  void watch();
+  Task<void> stop_watching();
+  void expired();
+  void go_away();
+  void report();
+  std::string head(int status, std::string_view content_type) const;
+  Response error_response(int status, std::string_view message) const;
+
+  ConnectionContext& context_;
+  boost::asio::ip::tcp::socket socket_;
+  std::shared_ptr<Deadline> deadline_;
+  boost::asio::steady_timer watch_stopped_;
+  boost::asio::cancellation_signal watch_cancel_;
+  std::array<char, 8192> chunk_{};
+  std::string in_;  // received, not yet consumed
+
+  Request request_;
+  Router::Match match_;
+  std::vector<Note> notes_;
+  std::function<void()> on_gone_;
+  std::chrono::steady_clock::time_point began_;
+  int status_ = 0;
+  Sent sent_ = Sent::kNothing;
+  bool receiving_ = false;  // part of a request has arrived
+  bool answering_ = false;
+  bool watching_ = false;
+  bool keep_alive_ = true;
+  bool timed_out_ = false;  // while reading
+  bool gone_ = false;       // the client stopped sending
+  bool broken_ = false;     // nothing can be written any more
+};
+
+}  // namespace daybreak::http

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/router.h"
+
+#include <charconv>
+#include <optional>
+
+namespace daybreak::http {
+namespace {
+
+// Undoes %XX. A '%' that starts no escape stays as it is: the route then simply finds no such name.
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    if (text[i] == '%' && i + 2 < text.size()) {
+      const char* begin = text.data() + i + 1;
+      if (std::from_chars(begin, begin + 2, value, 16).ptr == begin + 2) {
+        out += static_cast<char>(value);
+        i += 2;
+        continue;
+      }
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+// Returns the parameters if the path fits the pattern.
+std::optional<std::vector<std::string>> fits(std::string_view pattern, std::string_view path) {
+  const std::size_t brace = pattern.find('{');
+  if (brace == std::string_view::npos) {
+    return path == pattern ? std::optional(std::vector<std::string>{}) : std::nullopt;
+  }
+  if (path.size() <= brace || path.substr(0, brace) != pattern.substr(0, brace)) {
+    return std::nullopt;
+  }
+  return std::vector<std::string>{percent_decoded(path.substr(brace))};
+}
+
+void list_method(std::string& allow, std::string_view method) {
+  allow += allow.empty() ? "" : ", ";
+  allow += method;
+}
+
+}  // namespace
+
+void Router::add(std::string method, std::string pattern, Handler handler) {
+  routes_.push_back({std::move(method), std::move(pattern), std::move(handler)});
+}
+
+Router::Match Router::find(std::string_view method, std::string_view path) const {
+  const std::string_view wanted = method == "HEAD" ? "GET" : method;
+  Match match;
+  for (const Route& route : routes_) {
+    auto parameters = fits(route.pattern, path);
+    if (!parameters) {
+      continue;
+    }
+    match.route = route.pattern;
+    list_method(match.allow, route.method);
+    if (route.method == "GET") {
+      list_method(match.allow, "HEAD");
+    }
+    if (route.method == wanted && match.handler == nullptr) {
+      match.handler = &route.handler;
+      match.parameters = *std::move(parameters);
+    }
+  }
+  if (!match.allow.empty()) {
+    list_method(match.allow, "OPTIONS");
+  }
+  return match;
+}
+
+}  // namespace daybreak::http

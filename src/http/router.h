@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Router: method and path to handler. Filled before the server starts and const afterwards, so that
+// every connection may share it.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/exchange.h"
+
+namespace daybreak::http {
+
+class Router {
+ public:
+  // The answer to a path: a handler, or the methods the path has (empty: no such path).
+  struct Match {
+    const Handler* handler = nullptr;
+    std::string_view route = "none";      // the pattern, a bounded label for metrics
+    std::vector<std::string> parameters;  // what the pattern's {name} stood for
+    std::string allow;                    // "GET, HEAD, OPTIONS"
+  };
+
+  // Adds a route. `pattern` is a path whose last part may be "{name}": it then matches any
+  // non-empty rest, slashes included, percent-decoded. GET routes also answer HEAD.
+  void add(std::string method, std::string pattern, Handler handler);
+
+  // Finds the handler for a request. The result borrows from the router.
+  [[nodiscard]] Match find(std::string_view method, std::string_view path) const;
+
+ private:
+  struct Route {
+    std::string method;
+    std::string pattern;
+    Handler handler;
+  };
+  std::vector<Route> routes_;
+};
+
+}  // namespace daybreak::http

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// ServerOptions: every bound and every wait of the HTTP server, and the two hooks through which the
+// layer above gives errors their shape and sees what happened.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/exchange.h"
+#include "http/request_parser.h"
+
+namespace daybreak::http {
+
+// One finished request, for the access log and metrics. Valid during the call.
+struct AccessRecord {
+  std::string_view id;
+  std::string_view method;  // one of the methods routed, otherwise "other"
+  std::string_view route;   // the pattern; "none" for an unknown path, "malformed" before routing
+  int status = 0;           // 499: the client left first
+  std::chrono::microseconds duration{0};  // from the first byte of the request
+  const std::vector<Note>& notes;
+};
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: the system picks one
+  std::size_t threads = 2;
+  std::size_t max_connections = 2048;  // one more is answered 503 and closed
+  RequestLimits limits;
+
+  std::chrono::milliseconds header_timeout{10'000};  // first byte of a request to its last header
+  std::chrono::milliseconds body_timeout{30'000};    // last header to last byte of the body
+  std::chrono::milliseconds idle_timeout{60'000};    // between two requests
+  std::chrono::milliseconds write_timeout{30'000};   // for the client to take kWriteSlice bytes
+
+  std::string cors_origin;  // Access-Control-Allow-Origin; empty: browsers of other origins refused
+
+  // Makes the JSON body of an answer the HTTP layer gives by itself (400, 404, 405, 408, 413, ...).
+  std::function<std::string(int status, std::string_view message)> error_body;
+  // Called once per request, on a server thread; must not block. May be empty.
+  std::function<void(const AccessRecord&)> on_finished;
+};
+
+// A client must take this many bytes per write_timeout, or it is dropped.
+inline constexpr std::size_t kWriteSlice = std::size_t{64} * 1024;
+// Bytes of later requests held while one is being answered.
+inline constexpr std::size_t kMaxPipelinedBytes = std::size_t{64} * 1024;
+// Of a refused request, this much is still read and thrown away, so that the client gets to see
+// the answer instead of a reset; for at most kLingerTime.
+inline constexpr std::size_t kMaxLingerBytes = std::size_t{64} * 1024 * 1024;
+inline constexpr std::chrono::milliseconds kLingerTime{5'000};
+// Connections beyond max_connections that are being told so; more are closed unanswered.
+inline constexpr std::size_t kMaxShedConnections = 64;
+
+}  // namespace daybreak::http
