@@ -11,13 +11,13 @@ namespace daybreak::kernels {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::array kAll = {&kScalarTable};
+constexpr std::array kAll = {&kScalarTable, &kAvx2Table};
 
 std::size_t count_available() {
   std::size_t count = 1;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("f16c")) {
-    count = 1;
+    count = 2;
   }
   return count;
 }

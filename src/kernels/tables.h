@@ -9,6 +9,7 @@ namespace daybreak::kernels {
 
 extern const KernelTable kScalarTable;
 #if defined(__x86_64__)
+extern const KernelTable kAvx2Table;  // REQUIRES avx2, fma, f16c
 #endif
 
 }  // namespace daybreak::kernels

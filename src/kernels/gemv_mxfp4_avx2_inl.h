@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// MXFP4 matrix times one vector, four rows at a time. Decoding four-bit codes is what limits it, so
+// the layout serves the decoder: codes go through two byte shuffles (the two non-zero bytes of each
+// value's bf16), and an f32 is either half of the resulting dword. That puts two residues of k mod
+// 8 next to each other, for two rows, in each 128-bit half:
+//
+//   codes of a group    A | C        B | D         16 bytes each; dword i holds k = 8i .. 8i + 7
+//   interleaved         A0 B0 A1 B1 | C0 D0 C1 D1  (and A2 B2 A3 B3 | ..)
+//   shuffled, step i    A(0,2) A(4,6) B(0,2) B(4,6) | C .. D ..     even k; odd k likewise
+//   low halves          A0 A4 B0 B4 | C0 C4 D0 D4  times x0 x4 x0 x4 | ..  = lanes "04"
+//   high halves         A2 A6 B2 B6 | ..                                   = lanes "26"
+//
+// so each (row, residue) keeps its own lane and the chains of rule 2 are intact. x is permuted once
+// per panel to pairs (0,4) (2,6) (1,5) (3,7). Include it inside a target region for avx2, fma,
+// f16c.
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/load8_avx2_inl.h"
+
+namespace daybreak::kernels {
+namespace {
+
+// Columns whose permuted x fits the level-1 cache beside the weights; a multiple of the chunk.
+inline constexpr std::size_t kMxPanel = 4096;
+
+struct Mxfp4Rows {
+  const std::byte* codes[4];
+  const std::uint8_t* scales[4];
+};
+
+// Lanes of four rows: 04 holds A0 A4 B0 B4 | C0 C4 D0 D4, and so on.
+struct Mxfp4Lanes {
+  __m256 l04;
+  __m256 l26;
+  __m256 l15;
+  __m256 l37;
+
+  // A member initialiser would put the intrinsic into an implicit constructor, which a target
+  // region does not reach.
+  static Mxfp4Lanes zero() {
+    const __m256 z = _mm256_setzero_ps();
+    return {z, z, z, z};
+  }
+
+  // Returns the four rows' sums by the tree of rule 1.
+  [[nodiscard]] __m128 sum() const {
+    const __m256 even = _mm256_hadd_ps(l04, l26);  // A04 B04 A26 B26 | C .. D ..
+    const __m256 odd = _mm256_hadd_ps(l15, l37);
+    const __m256 even_sum = _mm256_add_ps(even, _mm256_permute_ps(even, 0x4e));
+    const __m256 odd_sum = _mm256_add_ps(odd, _mm256_permute_ps(odd, 0x4e));
+    const __m256 total = _mm256_add_ps(even_sum, odd_sum);  // A B A B | C D C D
+    return _mm_movelh_ps(_mm256_castps256_ps128(total), _mm256_extractf128_ps(total, 1));
+  }
+};
+
+// out[8i ..] = x[8i + 0, 4, 2, 6, 1, 5, 3, 7]
+inline void permute_x(const float* x, std::size_t n, float* out) {
+  const __m256i order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
+  for (std::size_t k = 0; k < n; k += 8) {
+    _mm256_store_ps(out + k, _mm256_permutevar8x32_ps(_mm256_loadu_ps(x + k), order));
+  }
+}
+
+inline __m256 pair(const float* x) {
+  double both;
+  std::memcpy(&both, x, sizeof both);
+  return _mm256_castpd_ps(_mm256_set1_pd(both));
+}
+
+inline __m256 low_half(__m256i words) { return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16)); }
+inline __m256 high_half(__m256i words) {
+  const __m256i mask = _mm256_set1_epi32(static_cast<int>(0xffff0000u));
+  return _mm256_castsi256_ps(_mm256_and_si256(words, mask));
+}
+
+inline __m128i load16(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+
+inline __m256i join(__m128i low, __m128i high) {
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+
+// Continues the chains of one group by two steps; `codes` is A B A B | C D C D. kFirst starts them,
+// where a product equals the chain's first fma from +0 but for the sign of a zero, which no later
+// sum can see.
+template <bool kFirst>
+inline void two_steps(__m256i codes, const float* x, Mxfp4Lanes& s) {
+  const __m256i nibble = _mm256_set1_epi8(0xf);
+  const __m256i even = _mm256_and_si256(codes, nibble);
+  const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble);
+  const __m256i even_low = _mm256_shuffle_epi8(e2m1_low_bytes(), even);
+  const __m256i even_high = _mm256_shuffle_epi8(e2m1_high_bytes(), even);
+  const __m256i odd_low = _mm256_shuffle_epi8(e2m1_low_bytes(), odd);
+  const __m256i odd_high = _mm256_shuffle_epi8(e2m1_high_bytes(), odd);
+  const __m256i even_first = _mm256_unpacklo_epi8(even_low, even_high);
+  const __m256i odd_first = _mm256_unpacklo_epi8(odd_low, odd_high);
+  if constexpr (kFirst) {
+    s.l04 = _mm256_mul_ps(low_half(even_first), pair(x));
+    s.l26 = _mm256_mul_ps(high_half(even_first), pair(x + 2));
+    s.l15 = _mm256_mul_ps(low_half(odd_first), pair(x + 4));
+    s.l37 = _mm256_mul_ps(high_half(odd_first), pair(x + 6));
+  } else {
+    s.l04 = _mm256_fmadd_ps(low_half(even_first), pair(x), s.l04);
+    s.l26 = _mm256_fmadd_ps(high_half(even_first), pair(x + 2), s.l26);
+    s.l15 = _mm256_fmadd_ps(low_half(odd_first), pair(x + 4), s.l15);
+    s.l37 = _mm256_fmadd_ps(high_half(odd_first), pair(x + 6), s.l37);
+  }
+  const __m256i even_second = _mm256_unpackhi_epi8(even_low, even_high);
+  const __m256i odd_second = _mm256_unpackhi_epi8(odd_low, odd_high);
+  s.l04 = _mm256_fmadd_ps(low_half(even_second), pair(x + 8), s.l04);
+  s.l26 = _mm256_fmadd_ps(high_half(even_second), pair(x + 10), s.l26);
+  s.l15 = _mm256_fmadd_ps(low_half(odd_second), pair(x + 12), s.l15);
+  s.l37 = _mm256_fmadd_ps(high_half(odd_second), pair(x + 14), s.l37);
+}
+
+// acc = fma(group sums, scale, acc); `scale` is A A B B | C C D D.
+inline void add_group(const Mxfp4Rows& rows, std::size_t byte, const float* x, __m256 scale,
+                      Mxfp4Lanes& acc) {
+  const __m256i ac = join(load16(rows.codes[0] + byte), load16(rows.codes[2] + byte));
+  const __m256i bd = join(load16(rows.codes[1] + byte), load16(rows.codes[3] + byte));
+  Mxfp4Lanes s;
+  two_steps<true>(_mm256_unpacklo_epi32(ac, bd), x, s);
+  two_steps<false>(_mm256_unpackhi_epi32(ac, bd), x + 16, s);
+  acc.l04 = _mm256_fmadd_ps(s.l04, scale, acc.l04);
+  acc.l26 = _mm256_fmadd_ps(s.l26, scale, acc.l26);
+  acc.l15 = _mm256_fmadd_ps(s.l15, scale, acc.l15);
+  acc.l37 = _mm256_fmadd_ps(s.l37, scale, acc.l37);
+}
+
+// The scale bytes of one chunk of four rows: per group, A B in the low half and C D in the high
+// one.
+struct Mxfp4Scales {
+  __m256i first;   // groups 0..7
+  __m256i second;  // groups 8..15
+  bool ordinary;   // no byte is 0 or 255, so each is the exponent field of its f32
+};
+
+inline Mxfp4Scales load_scales(const Mxfp4Rows& rows, std::size_t group, std::size_t groups) {
+  __m128i s[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (groups == 16) {
+      s[i] = load16(rows.scales[i] + group);
+    } else {
+      std::uint8_t bytes[16];
+      std::memset(bytes, 127, sizeof bytes);
+      std::memcpy(bytes, rows.scales[i] + group, groups);
+      s[i] = load16(bytes);
+    }
+  }
+  const __m128i low = _mm_min_epu8(_mm_min_epu8(s[0], s[1]), _mm_min_epu8(s[2], s[3]));
+  const __m128i high = _mm_max_epu8(_mm_max_epu8(s[0], s[1]), _mm_max_epu8(s[2], s[3]));
+  const __m128i odd_one = _mm_or_si128(_mm_cmpeq_epi8(low, _mm_setzero_si128()),
+                                       _mm_cmpeq_epi8(high, _mm_set1_epi8(-1)));
+  return {join(_mm_unpacklo_epi8(s[0], s[1]), _mm_unpacklo_epi8(s[2], s[3])),
+          join(_mm_unpackhi_epi8(s[0], s[1]), _mm_unpackhi_epi8(s[2], s[3])),
+          _mm_testz_si128(odd_one, odd_one) != 0};
+}
+
+// Returns A A B B | C C D D of group `index` (0..7) of one half of the scales, as f32.
+inline __m256 group_scale(__m256i scales, std::size_t index) {
+  // The byte goes to byte 2 of each dword, zeros elsewhere; shifted by 7 it is the exponent field.
+  const int a = static_cast<int>(0x8000'8080u);
+  const int b = static_cast<int>(0x8001'8080u);
+  const __m256i order = _mm256_add_epi32(_mm256_setr_epi32(a, a, b, b, a, a, b, b),
+                                         _mm256_set1_epi32(static_cast<int>(index << 17)));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_shuffle_epi8(scales, order), 7));
+}
+
+// Returns the chunk sums of four rows. `x` is the chunk's permuted x.
+inline __m128 chunk_4_rows(const Mxfp4Rows& rows, const Mxfp4Scales& scales, std::size_t begin,
+                           std::size_t groups, const float* x) {
+  Mxfp4Lanes acc = Mxfp4Lanes::zero();
+  for (std::size_t g = 0; g < groups; ++g) {
+    const __m256 scale = group_scale(g < 8 ? scales.first : scales.second, g % 8);
+    add_group(rows, (begin + g * kMxGroup) / 2, x + g * kMxGroup, scale, acc);
+  }
+  return acc.sum();
+}
+
+// The rows from `row` on; beyond `row_end` the last one again, whose sum is then not stored.
+inline Mxfp4Rows four_rows(const MatrixView& w, std::size_t row, std::size_t row_end) {
+  Mxfp4Rows rows;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t r = std::min(row + i, row_end - 1);
+    rows.codes[i] = w.data + r * (w.cols / 2);
+    rows.scales[i] = w.scales + r * (w.cols / kMxGroup);
+  }
+  return rows;
+}
+
+// Returns total + the chunk [begin, end) of four rows.
+inline __m128 add_chunk(const MatrixView& w, std::size_t row, std::size_t row_end,
+                        const Mxfp4Rows& rows, std::size_t begin, std::size_t end, const float* x,
+                        const float* permuted, __m128 total) {
+  const std::size_t groups = (end - begin) / kMxGroup;
+  const Mxfp4Scales scales = load_scales(rows, begin / kMxGroup, groups);
+  if (scales.ordinary) {
+    return _mm_add_ps(total, chunk_4_rows(rows, scales, begin, groups, permuted));
+  }
+  alignas(16) float sums[4];
+  for (std::size_t i = 0; i < 4; ++i) {
+    sums[i] = chunk_dot_scalar(w, std::min(row + i, row_end - 1), begin, end, x);
+  }
+  return _mm_add_ps(total, _mm_load_ps(sums));
+}
+
+// y[r] for r in [row_begin, row_end).
+void gemv_mxfp4(const MatrixView& w, std::size_t row_begin, std::size_t row_end, const float* x,
+                float* y) {
+  alignas(64) float permuted[kMxPanel];
+  std::fill(y + row_begin, y + row_end, 0.0f);
+  for (std::size_t panel = 0; panel < w.cols; panel += kMxPanel) {
+    const std::size_t panel_end = std::min(w.cols, panel + kMxPanel);
+    permute_x(x + panel, panel_end - panel, permuted);
+    for (std::size_t row = row_begin; row < row_end; row += 4) {
+      const Mxfp4Rows rows = four_rows(w, row, row_end);
+      const std::size_t count = std::min<std::size_t>(4, row_end - row);
+      alignas(16) float totals[4] = {};
+      std::copy_n(y + row, count, totals);
+      __m128 total = _mm_load_ps(totals);
+      for (std::size_t begin = panel; begin < panel_end; begin += kDotChunk) {
+        const std::size_t end = std::min(panel_end, begin + kDotChunk);
+        total = add_chunk(w, row, row_end, rows, begin, end, x, permuted + (begin - panel), total);
+      }
+      _mm_store_ps(totals, total);
+      std::copy_n(totals, count, y + row);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace daybreak::kernels
