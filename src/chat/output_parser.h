@@ -17,9 +17,8 @@
 //                                                       kTools -------------------+
 //                                               open call | ^ close call
 //                                                         v |
-//                                  close argument       kCall     open json, close json
-//                       kString, kValue <-------------->  ^  <--------------> kJsonBlock
-//                                        open argument    |
+//                       kValue  <-- open argument, open json --  kCall
+//                               -- close argument, close json -->
 //   A nameless or surplus call runs through the same states, but nothing of it is emitted.
 //
 // What is malformed is repaired, never shown: an outer marker closes all inner elements; a header
@@ -45,11 +44,12 @@
 namespace daybreak::chat {
 
 struct OutputParserOptions {
-  Channel initial = Channel::kThink;         // Prompt::initial
-  bool tools_allowed = true;                 // false: a tools channel is dropped
-  std::size_t max_calls = 256;               // 1 for parallel_tool_calls:false; more are dropped
-  std::size_t max_arguments = 1'024;         // of one call; more are dropped
-  std::size_t max_header_ids = 4'096;        // a longer header is text
+  Channel initial = Channel::kThink;   // Prompt::initial
+  bool tools_allowed = true;           // false: a tools channel is dropped
+  std::size_t max_calls = 256;         // 1 for parallel_tool_calls:false; more are dropped
+  std::size_t max_arguments = 1'024;   // of one call; more are dropped
+  std::size_t max_name_bytes = 256;    // of a tool; a call with a longer name counts as nameless
+  std::size_t max_header_ids = 4'096;  // a longer header is text
   std::size_t max_value_bytes = 1'048'576;   // a longer non-string value becomes a string
   std::size_t max_repeat_bytes = 8'388'608;  // of a think-answer; the rest is only reasoning
   std::size_t max_rescue_bytes = 65'536;     // of dropped text kept for an otherwise empty reply
@@ -60,6 +60,7 @@ struct OutputDrops {
   std::size_t calls = 0;       // nameless, surplus or not allowed
   std::size_t arguments = 0;   // repeated keys (the first wins) or surplus
   std::size_t text_bytes = 0;  // outside every channel
+  bool answer_cut = false;     // a repeated think-answer was longer than max_repeat_bytes
 };
 
 // Not thread-safe. `tokenizer` must outlive the parser. Memory is bounded by the options.
