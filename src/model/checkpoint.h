@@ -91,13 +91,15 @@ class Checkpoint {
   [[nodiscard]] Status read_through(const ReadCallback& progress) const;
 
   // Checks what open() leaves out because it would read everything or refuse harmless files: no
-  // holes between tensors, no trailing bytes, and no MXFP4 scale byte 255 (NaN).
+  // holes between tensors, no trailing bytes, the index's total_size, and no MXFP4 scale byte 255
+  // (NaN). Every page is read.
   // Errors: kCorrupt    naming file, tensor and, for a scale, row and group
   //         kCancelled  the callback returned false
   [[nodiscard]] Status verify(const ReadCallback& progress) const;
 
- private:
   struct Impl;
+
+ private:
   explicit Checkpoint(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

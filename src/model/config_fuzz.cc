@@ -11,7 +11,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto config = daybreak::model::parse_config(text, "config.json");
   if (!config) {
-    return config.error().message.empty() ? std::abort(), 0 : 0;
+    if (config.error().message.empty()) {
+      std::abort();
+    }
+    return 0;
   }
   if (config->kda_layers.size() != config->layers || config->hidden_size == 0 ||
       config->moe_layer_count() > config->layers) {
