@@ -5,9 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/gumbel.h"
-#include "kernels/elementary.h"
-#include "kernels/norm.h"
+#include "engine/fixed_math.h"
 
 namespace daybreak::engine {
 namespace {
@@ -26,15 +24,15 @@ void sort_first(std::span<Candidate> all, std::size_t count) {
   std::sort(all.begin(), middle, ranks_before);
 }
 
-double probability(const Candidate& c, double log_total) {
-  return static_cast<double>(kernels::exp(static_cast<float>(c.weight - log_total)));
+double probability(const Candidate& c, double log_norm) {
+  return fixed_exp(static_cast<double>(c.weight) - log_norm);
 }
 
 // Sum in the order given: id or rank order, both fixed.
 double log_total(std::span<const Candidate> all) {
   double total = 0;
   for (const Candidate& c : all) {
-    total += static_cast<double>(kernels::exp(c.weight));
+    total += fixed_exp(static_cast<double>(c.weight));
   }
   return fixed_log(total);
 }
@@ -69,11 +67,11 @@ std::span<Candidate> keep_typical(std::span<Candidate> all, double typical_p) {
   double entropy = 0;
   for (const Candidate& c : all) {
     const double p = probability(c, log_norm);
-    entropy -= p * (c.weight - log_norm);
+    entropy -= p * (static_cast<double>(c.weight) - log_norm);
     ranked.push_back({0, p, c});
   }
   for (Surprise& s : ranked) {
-    s.deviation = std::abs(log_norm - s.candidate.weight - entropy);
+    s.deviation = std::abs(log_norm - static_cast<double>(s.candidate.weight) - entropy);
   }
   std::sort(ranked.begin(), ranked.end(), [](const Surprise& a, const Surprise& b) {
     return a.deviation != b.deviation ? a.deviation < b.deviation : a.candidate.id < b.candidate.id;
@@ -114,9 +112,7 @@ std::span<const Candidate> filter_candidates(std::span<const float> row,
     left = left.first(k);
   }
   if (params.top_p < 1.0F) {
-    const double log_norm = by_rank
-                                ? log_total(left)
-                                : static_cast<double>(kernels::log_sum_exp(row.data(), row.size()));
+    const double log_norm = by_rank ? log_total(left) : log_sum_exp(row);
     left = left.first(sort_to_mass(left, log_norm, static_cast<double>(params.top_p)));
   }
   if (by_rank) {

@@ -6,18 +6,14 @@
 // nothing but (seed, choice, position, id), the same seed gives the same text in any batch, with
 // any split of the work and after any restart (numerics rule 8).
 //
-// Everything is double precision with a fixed order of operations and no library function: the
-// winning ids live in the upper tail of the noise, where floats have too few values.
+// Double precision (fixed_math.h): the winning ids live in the upper tail of the noise, where
+// floats have too few values.
 
 #include <cstdint>
 
 #include "base/token.h"
 
 namespace daybreak::engine {
-
-// Returns the natural logarithm of x, within 2 ulp, the same bits on every machine.
-// REQUIRES: x is normal and positive.
-[[nodiscard]] double fixed_log(double x);
 
 // No noise is larger: u is at most 1 - 2^-53, and -log(-log(1 - 2^-53)) = 36.74.
 inline constexpr double kMaxGumbel = 36.75;

@@ -3,39 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-
-#include "base/rng.h"
-
 namespace daybreak::engine {
 namespace {
-
-TEST(FixedLog, AgreesWithTheLibraryWithinTwoUlp) {
-  Rng rng(3);
-  double worst = 0;
-  const auto compare = [&worst](double x) {
-    const double expected = std::log(x);
-    const double ulp = std::abs(expected) * std::numeric_limits<double>::epsilon();
-    worst = std::max(worst, std::abs(fixed_log(x) - expected) / ulp);
-  };
-  for (int i = 0; i < 200'000; ++i) {
-    const double u = static_cast<double>(rng.next() >> 12) * 0x1p-52 + 0x1p-53;
-    compare(u);
-    compare(1.0 - u * 0x1p-20);  // the tail that decides argmax
-    compare(u * 0x1p80);
-  }
-  EXPECT_LE(worst, 2.0);
-  EXPECT_EQ(fixed_log(1.0), 0.0);
-  EXPECT_EQ(fixed_log(std::numeric_limits<double>::min()),
-            std::log(std::numeric_limits<double>::min()));
-}
-
-TEST(FixedLog, KeepsItsBits) {
-  // Written down once; a change here changes every sampled text.
-  EXPECT_EQ(fixed_log(0.3), -0x1.34378fcbda721p+0);
-  EXPECT_EQ(fixed_log(12345.678), 0x1.2d79559791e31p+3);
-}
 
 TEST(GumbelRow, DependsOnEveryPartOfItsKeyAndNothingElse) {
   const double noise = GumbelRow(1, 2, 3)(4);

@@ -5,7 +5,7 @@
 
 namespace daybreak::engine {
 
-std::vector<TokenLogprob> top_logprobs(std::span<const float> logits, float log_norm,
+std::vector<TokenLogprob> top_logprobs(std::span<const float> logits, double log_norm,
                                        std::size_t count) {
   // Insertion into a short sorted list: count is at most kMaxTopLogprobs, and after the first few
   // ids nearly every logit fails the one comparison with the list's last.
@@ -25,7 +25,7 @@ std::vector<TokenLogprob> top_logprobs(std::span<const float> logits, float log_
     }
   }
   for (TokenLogprob& entry : best) {
-    entry.logprob -= log_norm;
+    entry.logprob = logprob_of(entry.logprob, log_norm);
   }
   return best;
 }

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/fixed_math.h"
 #include "engine/gumbel.h"
 #include "engine/logprobs.h"
-#include "kernels/norm.h"
 
 namespace daybreak::engine {
 namespace {
@@ -83,9 +83,9 @@ bool Sampler::is_stop(TokenId id) const {
 Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& scratch) {
   DAYBREAK_CHECK_OK(check_finite(logits, prompt_tokens_ + generated_));
   GeneratedToken token;
-  float log_norm = 0;
+  double log_norm = 0;
   if (params_.logprobs.has_value()) {
-    log_norm = kernels::log_sum_exp(logits.data(), logits.size());
+    log_norm = log_sum_exp(logits);
     token.top = top_logprobs(logits, log_norm, *params_.logprobs);
     scratch.raw.assign(logits.begin(), logits.end());
   }
@@ -102,7 +102,7 @@ Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& sc
   }
   token.id = params_.temperature == 0.0F ? largest : draw(logits, largest, scratch);
   if (params_.logprobs.has_value()) {
-    token.logprob = scratch.raw[token.id] - log_norm;
+    token.logprob = logprob_of(scratch.raw[token.id], log_norm);
   }
   ++generated_;
   history_.add(token.id);

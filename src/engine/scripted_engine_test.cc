@@ -3,44 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <future>
+#include "engine/answer_collector.h"
 
 namespace daybreak::engine {
 namespace {
 
 using std::chrono::milliseconds;
-
-// Collects one answer and lets a test wait for its end.
-class Collector {
- public:
-  UpdateFn fn() {
-    return [this](const Update& update) {
-      for (const GeneratedToken& token : update.tokens) {
-        ids_.push_back(token.id);
-      }
-      if (update.finish.has_value()) {
-        error_ = update.error == nullptr ? std::string() : update.error->message;
-        usage_ = update.usage;
-        done_.set_value(*update.finish);
-      }
-    };
-  }
-
-  FinishReason wait() { return finish_.get(); }
-  bool finished_within(milliseconds time) {
-    return finish_.wait_for(time) == std::future_status::ready;
-  }
-  const std::vector<TokenId>& ids() const { return ids_; }  // after wait()
-  const std::string& error() const { return error_; }
-  const Usage& usage() const { return usage_; }
-
- private:
-  std::vector<TokenId> ids_;
-  std::string error_;
-  Usage usage_;
-  std::promise<FinishReason> done_;
-  std::future<FinishReason> finish_ = done_.get_future();
-};
 
 GenerateRequest request(std::size_t max_tokens = 100) {
   GenerateRequest r;
@@ -76,7 +44,7 @@ ScriptedEngine::ScriptFn hangs(std::vector<TokenId> ids) {
 
 TEST(ScriptedEngine, EmitsTheScriptThenItsFinishReason) {
   ScriptedEngine engine(says({7, 8, 9}));
-  Collector answer;
+  AnswerCollector answer;
   ASSERT_TRUE(engine.submit(request(), answer.fn()));
   EXPECT_EQ(answer.wait(), FinishReason::kStop);
   EXPECT_EQ(answer.ids(), (std::vector<TokenId>{7, 8, 9}));
@@ -87,18 +55,18 @@ TEST(ScriptedEngine, EmitsTheScriptThenItsFinishReason) {
 
 TEST(ScriptedEngine, CutsAtMaxTokens) {
   ScriptedEngine engine(says({7, 8, 9}));
-  Collector cut;
+  AnswerCollector cut;
   ASSERT_TRUE(engine.submit(request(2), cut.fn()));
   EXPECT_EQ(cut.wait(), FinishReason::kLength);
   EXPECT_EQ(cut.ids(), (std::vector<TokenId>{7, 8}));
-  Collector exact;
+  AnswerCollector exact;
   ASSERT_TRUE(engine.submit(request(3), exact.fn()));
   EXPECT_EQ(exact.wait(), FinishReason::kStop);
 }
 
 TEST(ScriptedEngine, FailsAfterItsIdsWhenToldTo) {
   ScriptedEngine engine(fails({7}, Error{Errc::kCorrupt, "broken"}));
-  Collector answer;
+  AnswerCollector answer;
   ASSERT_TRUE(engine.submit(request(), answer.fn()));
   EXPECT_EQ(answer.wait(), FinishReason::kError);
   EXPECT_EQ(answer.error(), "broken");
@@ -107,7 +75,7 @@ TEST(ScriptedEngine, FailsAfterItsIdsWhenToldTo) {
 
 TEST(ScriptedEngine, HangsUntilCancelled) {
   ScriptedEngine engine(hangs({7}));
-  Collector answer;
+  AnswerCollector answer;
   const Result<RequestId> id = engine.submit(request(), answer.fn());
   ASSERT_TRUE(id);
   EXPECT_FALSE(answer.finished_within(milliseconds(20)));
@@ -119,7 +87,7 @@ TEST(ScriptedEngine, HangsUntilCancelled) {
 
 TEST(ScriptedEngine, RefusesBeyondItsQueueAndAcceptsAtTheBound) {
   ScriptedEngine engine(hangs({}), {.max_sequences = 1, .max_queue = 2});
-  Collector answers[4];
+  AnswerCollector answers[4];
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(engine.submit(request(), answers[i].fn())) << i;
   }
@@ -133,10 +101,10 @@ TEST(ScriptedEngine, RefusesBeyondItsQueueAndAcceptsAtTheBound) {
 
 TEST(ScriptedEngine, DrainRefusesNewRequestsAndStopWaitsForRunningOnes) {
   ScriptedEngine engine(says({7, 8}, milliseconds(10)));
-  Collector answer;
+  AnswerCollector answer;
   ASSERT_TRUE(engine.submit(request(), answer.fn()));
   engine.drain();
-  Collector late;
+  AnswerCollector late;
   EXPECT_EQ(engine.submit(request(), late.fn()).error().code, Errc::kUnavailable);
   EXPECT_EQ(engine.stop(std::chrono::seconds(20)), 0U);
   EXPECT_EQ(answer.wait(), FinishReason::kStop);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Engine: continuous batching over one model. One thread owns the model: at each step it lets go of
+// cancelled requests, admits waiting ones while slots and positions last (strictly in order of
+// arrival), and runs one batch in which every generating request advances by one token and the
+// prompts share what is left of the step's budget (step_planner.h).
+//
+// Memory is reserved for prompt + max_tokens before a request is admitted, so an admitted request
+// never waits for another one: there is nothing to deadlock or to preempt.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "engine/generator.h"
+#include "engine/job.h"
+#include "engine/step_model.h"
+
+namespace daybreak::engine {
+
+inline constexpr std::size_t kMaxStepTokens = 65'536;
+inline constexpr std::size_t kMaxQueue = 65'536;
+
+struct EngineOptions {
+  std::size_t max_queue = 256;            // waiting requests; one more is refused. 1 to kMaxQueue
+  std::size_t step_tokens = 512;          // ids of one step, all requests. 1 to kMaxStepTokens
+  const Clock* clock = &Clock::steady();  // outlives the engine
+};
+
+class Engine final : public Generator {
+ public:
+  // Errors: kInvalidArgument naming an option out of its range, or a model without slots.
+  [[nodiscard]] static Result<std::unique_ptr<Engine>> start(std::unique_ptr<StepModel> model,
+                                                             const EngineOptions& options);
+  ~Engine() override;
+
+  Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
+  void cancel(RequestId id) override;
+  Stats stats() const override;
+  std::size_t vocab_size() const override { return vocab_size_; }
+  std::size_t context_tokens() const override { return context_tokens_; }
+  void drain() override;
+  std::size_t stop(std::chrono::milliseconds deadline) override;
+
+ private:
+  Engine(std::unique_ptr<StepModel> model, const EngineOptions& options);
+
+  // All below run on the engine's thread, without the lock.
+  void run();
+  void drop_cancelled();
+  void admit();
+  void step();
+  void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
+  void advance(Job& job, const StepChunk& fed);  // after `fed` was processed
+  void record_token(Job& job);
+  // Frees what the job holds, then tells its caller.
+  void finish(Job& job, FinishReason reason, const Error* error);
+  void retire(Job& job, FinishReason reason);
+
+  const std::unique_ptr<StepModel> model_;
+  const EngineOptions options_;
+  const std::size_t vocab_size_;
+  const std::size_t context_tokens_;
+
+  // The engine's thread only.
+  std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()
+  std::vector<float> logits_;                  // [slots, vocab]
+  SamplerScratch scratch_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;  // new work, a cancellation or the end
+  std::condition_variable idle_;  // no accepted request is left
+  std::deque<std::unique_ptr<Job>> waiting_;
+  std::unordered_map<std::uint64_t, Job*> live_;  // every accepted, unfinished request
+  Stats stats_;
+  std::uint64_t next_id_ = 1;
+  bool draining_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace daybreak::engine

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// FakeModel: a StepModel whose logits are a hash of every id its sequence has seen, so that any
+// mix-up of sequences, ids, positions or rows changes the answer. Test code only.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/hash.h"
+#include "engine/step_model.h"
+
+namespace daybreak::engine {
+
+struct FakeModelOptions {
+  std::size_t vocab_size = 50;
+  std::size_t context_tokens = 1000;
+  std::size_t slots = 5;
+  std::size_t total_positions = 5000;
+};
+
+class FakeModel final : public StepModel {
+ public:
+  // What happened, and what shall go wrong; outlives the model. Tests may share one between
+  // threads.
+  struct Observer {
+    // Called before each step; an error makes the step fail with nothing changed.
+    std::function<Status(std::span<const StepChunk>)> before_step;
+    // Called with each row of logits that is delivered.
+    std::function<void(const Sequence&, std::span<float>)> edit_logits;
+    std::mutex mutex;
+    std::vector<std::vector<std::size_t>> steps;  // ids per chunk, of every successful step
+    std::atomic<std::size_t> alive{0};            // sequences
+  };
+
+  FakeModel(const FakeModelOptions& options, Observer& observer)
+      : options_(options), observer_(&observer) {}
+
+  std::size_t vocab_size() const override { return options_.vocab_size; }
+  std::size_t context_tokens() const override { return options_.context_tokens; }
+  std::size_t slots() const override { return options_.slots; }
+  std::size_t total_positions() const override { return options_.total_positions; }
+  std::size_t free_positions() const override { return options_.total_positions - *reserved_; }
+
+  Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override {
+    if (positions > options_.context_tokens || positions > options_.total_positions) {
+      return Error{Errc::kTooLarge, "fake: sequence too long"};
+    }
+    if (observer_->alive == options_.slots || positions > free_positions()) {
+      return Error{Errc::kResourceLimit, "fake: no memory now"};
+    }
+    return std::unique_ptr<Sequence>(std::make_unique<Fake>(observer_, reserved_, positions));
+  }
+
+  Status forward(std::span<const StepChunk> chunks) override {
+    if (observer_->before_step) {
+      DAYBREAK_CHECK_OK(observer_->before_step(chunks));
+    }
+    std::vector<std::size_t> sizes;
+    for (const StepChunk& chunk : chunks) {
+      auto& fake = static_cast<Fake&>(*chunk.sequence);
+      for (const TokenId id : chunk.ids) {
+        fake.hash = mix64(fake.hash ^ id);
+        ++fake.length;
+      }
+      for (std::size_t id = 0; id < chunk.logits.size(); ++id) {
+        chunk.logits[id] = static_cast<float>(mix64(fake.hash + id) >> 40) * 0x1p-21F;
+      }
+      if (!chunk.logits.empty() && observer_->edit_logits) {
+        observer_->edit_logits(fake, chunk.logits);
+      }
+      sizes.push_back(chunk.ids.size());
+    }
+    const std::lock_guard lock(observer_->mutex);
+    observer_->steps.push_back(sizes);
+    return ok();
+  }
+
+ private:
+  struct Fake final : Sequence {
+    Fake(Observer* o, std::shared_ptr<std::atomic<std::size_t>> total, std::size_t positions)
+        : observer(o), reserved(std::move(total)), room(positions) {
+      ++observer->alive;
+      *reserved += room;
+    }
+    ~Fake() override {
+      *reserved -= room;
+      --observer->alive;
+    }
+    std::size_t position() const override { return length; }
+    Status reserve(std::size_t positions) override {
+      *reserved += std::max(positions, room) - room;
+      room = std::max(positions, room);
+      return ok();
+    }
+    std::vector<std::byte> save() const override {
+      std::vector<std::byte> bytes(sizeof hash + sizeof length);
+      std::memcpy(bytes.data(), &hash, sizeof hash);
+      std::memcpy(bytes.data() + sizeof hash, &length, sizeof length);
+      return bytes;
+    }
+    Status restore(std::span<const std::byte> bytes) override {
+      if (bytes.size() != sizeof hash + sizeof length) {
+        return Error{Errc::kCorrupt, "fake: wrong size of a saved state"};
+      }
+      std::memcpy(&hash, bytes.data(), sizeof hash);
+      std::memcpy(&length, bytes.data() + sizeof hash, sizeof length);
+      return ok();
+    }
+
+    Observer* observer;
+    std::shared_ptr<std::atomic<std::size_t>> reserved;  // of the model; outlives it here
+    std::size_t room;
+    std::size_t length = 0;
+    std::uint64_t hash = 1;
+  };
+
+  const FakeModelOptions options_;
+  Observer* const observer_;
+  std::shared_ptr<std::atomic<std::size_t>> reserved_ =
+      std::make_shared<std::atomic<std::size_t>>(0);
+};
+
+}  // namespace daybreak::engine
