@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/mla_layer.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "kernels/elementwise.h"
+#include "kernels/matmul.h"
+#include "kernels/mla.h"
+#include "kernels/norm.h"
+#include "model/layer_linear.h"
+
+namespace daybreak::model {
+namespace {
+
+static_assert(kPagePositions == kernels::kMlaTile, "a tile must not cross a page");
+
+// Heads that share one pass over a tile's latents.
+constexpr std::size_t kHeadsPerTile = 8;
+
+// Everything that reads the layer input: the query's first product, the latent, the gate.
+void project_inputs(const MlaLayer& layer, std::size_t tokens, const float* x, MlaScratch& scratch,
+                    ThreadTeam& team) {
+  const MlaWeights& w = layer.weights;
+  std::array<LinearJob, 3> jobs;
+  std::size_t count = 0;
+  const auto add = [&](const MatrixView& matrix, AlignedBuffer<float>& y) {
+    jobs[count++] = {matrix, x, layer.hidden, y.data(), matrix.rows, tokens};
+  };
+  if (w.q_low_rank) {
+    add(w.q_low_rank->a, scratch.q_low);
+  } else {
+    add(w.q, scratch.q);
+  }
+  add(w.kv_a, scratch.latent);
+  if (w.gate) {
+    add(*w.gate, scratch.gate);
+  }
+  run_linears(team, std::span(jobs).first(count));
+}
+
+// Normalises the latents and writes them to the cache, from which attention reads them back, those
+// of this step included. The rope part is cached as it is.
+void store_latents(const MlaLayer& layer, const Step& step, MlaScratch& scratch) {
+  const std::size_t rank = layer.config.kv_lora_rank;
+  const std::size_t width = layer.config.cache_width();
+  for (const Segment& segment : step.segments) {
+    for (std::size_t t = 0; t < segment.tokens; ++t) {
+      const float* latent = scratch.latent.data() + (segment.first_token + t) * width;
+      const std::size_t position = segment.position + t;
+      float* cached = segment.state->latent_tile(layer.index, position / kPagePositions) +
+                      position % kPagePositions * width;
+      kernels::rms_norm(latent, layer.weights.kv_norm.data(), layer.low_rank_norm_eps, rank,
+                        cached);
+      std::copy(latent + rank, latent + width, cached + rank);
+    }
+  }
+}
+
+void finish_query(const MlaLayer& layer, std::size_t tokens, MlaScratch& scratch,
+                  ThreadTeam& team) {
+  const MlaWeights& w = layer.weights;
+  const std::size_t rank = w.q_low_rank->a.rows;
+  for (std::size_t t = 0; t < tokens; ++t) {
+    float* row = scratch.q_low.data() + t * rank;
+    kernels::rms_norm(row, w.q_low_rank->norm.data(), layer.low_rank_norm_eps, rank, row);
+  }
+  const std::array jobs = {
+      LinearJob{w.q, scratch.q_low.data(), rank, scratch.q.data(), w.q.rows, tokens}};
+  run_linears(team, jobs);
+}
+
+// The heads [begin, end) of all tokens: independent of every other head from here to the gate.
+class HeadRange {
+ public:
+  HeadRange(const MlaLayer& layer, const Step& step, MlaScratch& scratch, std::size_t begin,
+            std::size_t end)
+      : layer_(layer),
+        step_(step),
+        scratch_(scratch),
+        begin_(begin),
+        end_(end),
+        heads_(layer.config.heads),
+        rank_(layer.config.kv_lora_rank),
+        width_(layer.config.cache_width()),
+        nope_(layer.config.qk_nope_head_dim),
+        v_(layer.config.v_head_dim),
+        scale_(1.0f / std::sqrt(static_cast<float>(layer.config.qk_head_dim()))) {}
+
+  void run() {
+    for (std::size_t head = begin_; head < end_; ++head) {
+      absorb(head);
+    }
+    for (const Segment& segment : step_.segments) {
+      for (std::size_t t = 0; t < segment.tokens; ++t) {
+        attend(segment, t);
+      }
+    }
+    for (std::size_t head = begin_; head < end_; ++head) {
+      carry_out(head);
+    }
+  }
+
+ private:
+  // absorbed[h] = [W_UK[h]^T q_nope, q_rope] for all tokens.
+  void absorb(std::size_t head) {
+    const std::size_t q_dim = layer_.config.qk_head_dim();
+    const float* q = scratch_.q.data() + head * q_dim;
+    float* absorbed = scratch_.absorbed.data() + head * width_;
+    const MatrixView k_up =
+        row_slice(layer_.weights.k_up_transposed, head * rank_, (head + 1) * rank_);
+    kernels::matmul(k_up, 0, rank_, q, heads_ * q_dim, step_.tokens, absorbed, heads_ * width_);
+    for (std::size_t t = 0; t < step_.tokens; ++t) {
+      const float* rope = q + t * heads_ * q_dim + nope_;
+      std::copy_n(rope, width_ - rank_, absorbed + t * heads_ * width_ + rank_);
+    }
+  }
+
+  // Attention of one token over all positions up to its own.
+  void attend(const Segment& segment, std::size_t t) {
+    const std::size_t seen = segment.position + t + 1;
+    const std::size_t row = (segment.first_token + t) * heads_;
+    for (std::size_t head = begin_; head < end_; head += kHeadsPerTile) {
+      const std::size_t count = std::min(kHeadsPerTile, end_ - head);
+      const kernels::MlaTileQueries queries{.q = scratch_.absorbed.data() + (row + head) * width_,
+                                            .stride = width_,
+                                            .heads = count,
+                                            .scale = scale_};
+      attend_heads(segment, seen, head, queries);
+      for (std::size_t i = 0; i < count; ++i) {
+        kernels::mla_finish(full(head + i), rank_,
+                            scratch_.context.data() + (row + head + i) * rank_);
+      }
+    }
+  }
+
+  void attend_heads(const Segment& segment, std::size_t seen, std::size_t head,
+                    const kernels::MlaTileQueries& queries) {
+    constexpr std::size_t kTilesPerSuperTile = kernels::kMlaSuperTile / kernels::kMlaTile;
+    std::array<kernels::MlaAccumulator, kHeadsPerTile> tile{};
+    for (std::size_t i = 0; i < queries.heads; ++i) {
+      tile[i] = {&scratch_.tile_max[head + i], &scratch_.tile_sum[head + i],
+                 scratch_.tile_value.data() + (head + i) * rank_};
+      kernels::mla_reset(full(head + i), rank_);
+    }
+    const std::size_t tiles = pages_for(seen);
+    for (std::size_t first = 0; first < tiles; first += kTilesPerSuperTile) {
+      for (std::size_t i = 0; i < queries.heads; ++i) {
+        kernels::mla_reset(tile[i], rank_);
+      }
+      const std::size_t last = std::min(tiles, first + kTilesPerSuperTile);
+      for (std::size_t index = first; index < last; ++index) {
+        const kernels::MlaTileRows rows{
+            .rows = segment.state->latent_tile(layer_.index, index),
+            .stride = width_,
+            .width = width_,
+            .rank = rank_,
+            .valid = std::min(kernels::kMlaTile, seen - index * kernels::kMlaTile)};
+        kernels::mla_tile(queries, rows, tile.data());
+      }
+      for (std::size_t i = 0; i < queries.heads; ++i) {
+        kernels::mla_merge(full(head + i), tile[i], rank_);
+      }
+    }
+  }
+
+  // out[h] = W_UV[h] context[h], gated, for all tokens.
+  void carry_out(std::size_t head) {
+    const std::size_t first = head * (nope_ + v_) + nope_;
+    const MatrixView v_up = row_slice(layer_.weights.kv_b, first, first + v_);
+    float* out = scratch_.out.data() + head * v_;
+    kernels::matmul(v_up, 0, v_, scratch_.context.data() + head * rank_, heads_ * rank_,
+                    step_.tokens, out, heads_ * v_);
+    if (layer_.weights.gate) {
+      for (std::size_t t = 0; t < step_.tokens; ++t) {
+        kernels::sigmoid_mul(out + t * heads_ * v_, scratch_.gate.data() + (t * heads_ + head) * v_,
+                             v_);
+      }
+    }
+  }
+
+  kernels::MlaAccumulator full(std::size_t head) {
+    return {&scratch_.full_max[head], &scratch_.full_sum[head],
+            scratch_.full_value.data() + head * rank_};
+  }
+
+  const MlaLayer& layer_;
+  const Step& step_;
+  MlaScratch& scratch_;
+  const std::size_t begin_;
+  const std::size_t end_;
+  const std::size_t heads_;
+  const std::size_t rank_;
+  const std::size_t width_;
+  const std::size_t nope_;
+  const std::size_t v_;
+  const float scale_;
+};
+
+}  // namespace
+
+MlaScratch::MlaScratch(const MlaConfig& config, std::size_t tokens)
+    : q_low(tokens * config.q_lora_rank.value_or(0)),
+      q(tokens * config.heads * config.qk_head_dim()),
+      latent(tokens * config.cache_width()),
+      absorbed(tokens * config.heads * config.cache_width()),
+      context(tokens * config.heads * config.kv_lora_rank),
+      gate(config.output_gate ? tokens * config.heads * config.v_head_dim : 0),
+      out(tokens * config.heads * config.v_head_dim),
+      tile_max(config.heads),
+      tile_sum(config.heads),
+      tile_value(config.heads * config.kv_lora_rank),
+      full_max(config.heads),
+      full_sum(config.heads),
+      full_value(config.heads * config.kv_lora_rank) {}
+
+void run_mla(const MlaLayer& layer, const Step& step, const float* x, float* y, MlaScratch& scratch,
+             ThreadTeam& team) {
+  project_inputs(layer, step.tokens, x, scratch, team);
+  store_latents(layer, step, scratch);
+  if (layer.weights.q_low_rank) {
+    finish_query(layer, step.tokens, scratch, team);
+  }
+  team.for_ranges(layer.config.heads, 1, [&](std::size_t begin, std::size_t end) {
+    HeadRange(layer, step, scratch, begin, end).run();
+  });
+  const std::size_t width = layer.config.heads * layer.config.v_head_dim;
+  const std::array jobs = {
+      LinearJob{layer.weights.o, scratch.out.data(), width, y, layer.hidden, step.tokens}};
+  run_linears(team, jobs);
+}
+
+}  // namespace daybreak::model

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/model.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "kernels/attn_res.h"
+#include "model/forward_pass.h"
+
+namespace daybreak::model {
+namespace {
+
+// Checks what only the forward pass needs to hold.
+Status check_supported(const ModelConfig& config) {
+  if (config.attn_res_block_size) {
+    const std::size_t blocks =
+        (config.layers + *config.attn_res_block_size - 1) / *config.attn_res_block_size;
+    if (blocks + 1 > kernels::kMaxAttnResSources) {
+      return Error{Errc::kUnsupported, "config.json: " + std::to_string(config.layers) +
+                                           " layers with attn_res_block_size " +
+                                           std::to_string(*config.attn_res_block_size) + " save " +
+                                           std::to_string(blocks) + " blocks, the limit is " +
+                                           std::to_string(kernels::kMaxAttnResSources - 1)};
+    }
+  }
+  return ok();
+}
+
+// Two checkpoints of one shape differ in their embedding and head long before their bytes could
+// collide here; a whole pass over 1.5 TB would cost minutes.
+std::uint64_t sample_fingerprint(const ModelWeights& weights) {
+  constexpr std::size_t kSampleBytes = 4096;
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&](const MatrixView& w) {
+    const std::size_t bytes = w.rows * kernels::bytes_per_row(w.format, w.cols);
+    for (std::size_t i = 0; i < std::min(bytes, kSampleBytes); ++i) {
+      hash = (hash ^ std::to_integer<std::uint64_t>(w.data[bytes - 1 - i])) * 0x100000001b3u;
+    }
+  };
+  add(weights.embedding);
+  add(weights.lm_head);
+  for (const LayerWeights& layer : weights.layers) {
+    if (const auto* kda = std::get_if<KdaWeights>(&layer.attention)) {
+      add(kda->o);
+    } else {
+      add(std::get<MlaWeights>(layer.attention).o);
+    }
+  }
+  return hash;
+}
+
+}  // namespace
+
+Model::Model(Key /*key*/, ModelConfig config, Checkpoint checkpoint, ModelWeights weights)
+    : config_(std::move(config)),
+      checkpoint_(std::move(checkpoint)),
+      weights_(std::move(weights)),
+      weights_fingerprint_(sample_fingerprint(weights_)),
+      layout_(StateLayout::from(config_, weights_fingerprint_)) {}
+
+Model::~Model() = default;
+
+Result<std::unique_ptr<Model>> Model::load(const std::filesystem::path& dir,
+                                           const LoadOptions& options) {
+  DAYBREAK_TRY(ModelConfig config, load_config(dir));
+  DAYBREAK_CHECK_OK(check_supported(config));
+  DAYBREAK_TRY(Checkpoint checkpoint, Checkpoint::open(dir));
+  DAYBREAK_TRY(ModelWeights weights, bind_weights(config, checkpoint, options.on_bind));
+  if (options.on_read) {
+    DAYBREAK_CHECK_OK(checkpoint.read_through(options.on_read));
+  }
+  return std::make_unique<Model>(Key{}, std::move(config), std::move(checkpoint),
+                                 std::move(weights));
+}
+
+Status Model::forward(std::span<Chunk> chunks, Workspace& workspace, ThreadTeam& team) const {
+  return ForwardPass(config_, weights_, layout_, workspace, team).run(chunks);
+}
+
+}  // namespace daybreak::model

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/sequence_state.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/state_codec.h"
+
+namespace daybreak::model {
+
+SequenceState::SequenceState(std::shared_ptr<StateArena> arena, Loan slot,
+                             std::size_t reserved_pages)
+    : arena_(std::move(arena)),
+      slot_(slot),
+      reserved_pages_(reserved_pages),
+      guaranteed_pages_(reserved_pages) {}
+
+SequenceState::~SequenceState() {
+  arena_->give_back_pages(pages_, 0, 0);
+  arena_->release_reserved(reserved_pages_);
+  arena_->give_back_slot(slot_);
+}
+
+std::size_t SequenceState::max_positions() const {
+  // A model without MLA layers needs no pages; the pool's bound holds all the same, so that
+  // `max_positions` means one thing for every model.
+  return std::min(layout().max_positions, arena_->pages() * kPagePositions);
+}
+
+Status SequenceState::reserve(std::size_t positions) {
+  if (positions > max_positions()) {
+    return Error{Errc::kTooLarge, "a sequence of " + std::to_string(positions) +
+                                      " tokens exceeds the limit of " +
+                                      std::to_string(max_positions())};
+  }
+  const std::size_t pages = pages_for(positions);
+  return pages > pages_.size() ? resize_pages(pages) : ok();
+}
+
+Status SequenceState::resize_pages(std::size_t count) {
+  if (count < pages_.size()) {
+    // What acquire() guaranteed stays guaranteed.
+    const std::size_t keep = std::min(pages_.size(), guaranteed_pages_);
+    const std::size_t back_to_reserve = keep > count ? keep - count : 0;
+    arena_->give_back_pages(pages_, count, back_to_reserve);
+    reserved_pages_ += back_to_reserve;
+    return ok();
+  }
+  const std::size_t more = count - pages_.size();
+  const std::size_t from_reserve = std::min(more, reserved_pages_);
+  DAYBREAK_CHECK_OK(arena_->take_pages(more, from_reserve, pages_));
+  reserved_pages_ -= from_reserve;
+  return ok();
+}
+
+std::vector<std::byte> SequenceState::save() const {
+  return encode_state(layout(), position_, slot_, pages_);
+}
+
+Status SequenceState::restore(std::span<const std::byte> bytes) {
+  DAYBREAK_TRY(const StateImage image, decode_state(layout(), max_positions(), bytes));
+  DAYBREAK_CHECK_OK(resize_pages(pages_for(image.position)));
+  image.copy_to(layout(), slot_, pages_);
+  position_ = image.position;
+  return ok();
+}
+
+}  // namespace daybreak::model

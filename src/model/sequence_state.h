@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// SequenceState: everything a model remembers of one sequence between two tokens. Its size grows by
+// one page per 64 positions (MLA latents); the rest (KDA matrices, convolution tails) is fixed.
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "model/state_arena.h"
+#include "model/state_layout.h"
+
+namespace daybreak::model {
+
+// Gives its memory back to the pool when destroyed. Not thread-safe; different states may be used
+// from different threads.
+class SequenceState {
+ public:
+  SequenceState(std::shared_ptr<StateArena> arena, Loan slot, std::size_t reserved_pages);
+  SequenceState(const SequenceState&) = delete;
+  SequenceState& operator=(const SequenceState&) = delete;
+  ~SequenceState();
+
+  // Returns the number of tokens processed so far, which is also the next token's position.
+  [[nodiscard]] std::size_t position() const { return position_; }
+  [[nodiscard]] const StateLayout& layout() const { return arena_->layout(); }
+  [[nodiscard]] std::size_t max_positions() const;
+
+  // Makes room for positions [position(), positions).
+  // Errors: kTooLarge       more than one sequence can ever have
+  //         kResourceLimit  the pool has too few free positions now
+  // Nothing changes on error.
+  [[nodiscard]] Status reserve(std::size_t positions);
+
+  // Returns the state as bytes that restore() accepts, also in another process with the same model.
+  [[nodiscard]] std::vector<std::byte> save() const;
+
+  // Replaces this state by a saved one. Nothing changes on error.
+  // Errors: kInvalidArgument  saved by another model
+  //         kUnsupported      saved by another version of the format
+  //         kCorrupt          truncated, too long or damaged
+  //         kTooLarge, kResourceLimit  as reserve()
+  [[nodiscard]] Status restore(std::span<const std::byte> bytes);
+
+  // Below: for the layers of the model. Indices count KDA or MLA layers only, from 0.
+
+  // Returns head `head`'s matrix [key_dim, value_dim].
+  [[nodiscard]] float* kda_state(std::size_t kda_layer, std::size_t head) {
+    const StateLayout& l = layout();
+    return slot_.data + (kda_layer * l.kda_heads + head) * l.head_floats();
+  }
+  // Returns a past input [conv_channels] of the convolutions; tap 0 is the oldest.
+  [[nodiscard]] float* conv_tail(std::size_t kda_layer, std::size_t tap) {
+    const StateLayout& l = layout();
+    return slot_.data + l.state_floats() + (kda_layer * (l.conv_taps - 1) + tap) * l.conv_channels;
+  }
+  // Returns the latents [kPagePositions, latent_width] of positions [64 * tile, 64 * tile + 64).
+  // Positions not written yet are zero. REQUIRES: reserved before.
+  [[nodiscard]] float* latent_tile(std::size_t mla_layer, std::size_t tile) {
+    return pages_[tile].data + mla_layer * layout().tile_floats();
+  }
+  // Records that `tokens` more tokens are processed. REQUIRES: reserved before.
+  void advance(std::size_t tokens) { position_ += tokens; }
+
+ private:
+  Status resize_pages(std::size_t count);
+
+  std::shared_ptr<StateArena> arena_;  // shared with the pool and its other states
+  Loan slot_;
+  std::vector<Loan> pages_;
+  std::size_t reserved_pages_;    // set aside and not taken yet
+  std::size_t guaranteed_pages_;  // what acquire() promised: taken or set aside
+  std::size_t position_ = 0;
+};
+
+}  // namespace daybreak::model

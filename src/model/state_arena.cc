@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/state_arena.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <string>
+
+namespace daybreak::model {
+namespace {
+
+// Returns n-1 .. 0, so that a stack hands out 0 first.
+std::vector<std::size_t> descending(std::size_t n) {
+  std::vector<std::size_t> indices(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    indices[i] = n - 1 - i;
+  }
+  return indices;
+}
+
+Error no_pages(std::size_t wanted, std::size_t free, std::size_t total) {
+  return {Errc::kResourceLimit, "the state pool has " + std::to_string(free * kPagePositions) +
+                                    " of its " + std::to_string(total * kPagePositions) +
+                                    " positions free, " + std::to_string(wanted * kPagePositions) +
+                                    " are needed"};
+}
+
+}  // namespace
+
+StateArena::StateArena(const StateLayout& layout, std::size_t slots, std::size_t pages,
+                       bool poison_freed)
+    : layout_(layout),
+      poison_freed_(poison_freed),
+      slots_(slots),
+      pages_(pages),
+      free_slots_(descending(slots)),
+      free_pages_(descending(pages)) {}
+
+Result<Loan> StateArena::take_slot(std::size_t reserve_pages) {
+  const std::lock_guard lock(mutex_);
+  if (free_slots_.empty()) {
+    return Error{Errc::kResourceLimit,
+                 "all " + std::to_string(slots_.size()) + " slots of the state pool are in use"};
+  }
+  const std::size_t unreserved = free_pages_.size() - reserved_pages_;
+  if (reserve_pages > unreserved) {
+    return no_pages(reserve_pages, unreserved, pages_.size());
+  }
+  reserved_pages_ += reserve_pages;
+  const std::size_t index = free_slots_.back();
+  free_slots_.pop_back();
+  return Loan{index, zeroed(slots_[index], layout_.slot_floats())};
+}
+
+void StateArena::give_back_slot(Loan slot) {
+  const std::lock_guard lock(mutex_);
+  poison(slots_[slot.index]);
+  free_slots_.push_back(slot.index);
+}
+
+Status StateArena::take_pages(std::size_t count, std::size_t reserved, std::vector<Loan>& out) {
+  const std::lock_guard lock(mutex_);
+  assert(reserved <= count && reserved <= reserved_pages_);
+  const std::size_t unreserved = free_pages_.size() - reserved_pages_;
+  if (count - reserved > unreserved) {
+    return no_pages(count - reserved, unreserved, pages_.size());
+  }
+  reserved_pages_ -= reserved;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = free_pages_.back();
+    free_pages_.pop_back();
+    out.push_back({index, zeroed(pages_[index], layout_.page_floats())});
+  }
+  return ok();
+}
+
+void StateArena::give_back_pages(std::vector<Loan>& pages, std::size_t first,
+                                 std::size_t keep_reserved) {
+  const std::lock_guard lock(mutex_);
+  assert(first <= pages.size() && keep_reserved <= pages.size() - first);
+  while (pages.size() > first) {
+    poison(pages_[pages.back().index]);
+    free_pages_.push_back(pages.back().index);
+    pages.pop_back();
+  }
+  reserved_pages_ += keep_reserved;
+}
+
+void StateArena::release_reserved(std::size_t pages) {
+  const std::lock_guard lock(mutex_);
+  assert(pages <= reserved_pages_);
+  reserved_pages_ -= pages;
+}
+
+std::size_t StateArena::free_slots() const {
+  const std::lock_guard lock(mutex_);
+  return free_slots_.size();
+}
+
+std::size_t StateArena::free_pages() const {
+  const std::lock_guard lock(mutex_);
+  return free_pages_.size() - reserved_pages_;
+}
+
+float* StateArena::zeroed(AlignedBuffer<float>& buffer, std::size_t floats) {
+  if (buffer.size() == 0 && floats > 0) {
+    buffer = AlignedBuffer<float>(floats);  // comes zero-filled
+  } else {
+    std::ranges::fill(buffer.span(), 0.0f);
+  }
+  return buffer.data();
+}
+
+void StateArena::poison(AlignedBuffer<float>& buffer) {
+  if (poison_freed_ && buffer.size() > 0) {
+    std::memset(buffer.data(), 0xff, buffer.size() * sizeof(float));
+  }
+}
+
+}  // namespace daybreak::model

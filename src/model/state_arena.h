@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// StateArena: the slots and pages behind a StatePool, with their bookkeeping. Internal to the pool
+// and its states.
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "base/aligned_buffer.h"
+#include "base/result.h"
+#include "model/state_layout.h"
+
+namespace daybreak::model {
+
+// A page or slot on loan: its index in the arena and its memory.
+struct Loan {
+  std::size_t index = 0;
+  float* data = nullptr;
+};
+
+// Thread-safe. Memory on loan is written by its borrower only.
+class StateArena {
+ public:
+  StateArena(const StateLayout& layout, std::size_t slots, std::size_t pages, bool poison_freed);
+  StateArena(const StateArena&) = delete;
+  StateArena& operator=(const StateArena&) = delete;
+
+  // Lends a zeroed slot and sets aside `reserve_pages` pages. Errors: kResourceLimit.
+  [[nodiscard]] Result<Loan> take_slot(std::size_t reserve_pages);
+  void give_back_slot(Loan slot);
+
+  // Lends zeroed pages and appends them to `out`, all `count` or none. Of these, `reserved` were
+  // set aside for the caller before. Errors: kResourceLimit.
+  // REQUIRES: reserved <= count and <= what the caller set aside and has not used yet.
+  [[nodiscard]] Status take_pages(std::size_t count, std::size_t reserved, std::vector<Loan>& out);
+  // Takes pages back; `keep_reserved` of them stay set aside for the caller.
+  void give_back_pages(std::vector<Loan>& pages, std::size_t first, std::size_t keep_reserved);
+  // Drops the claim on pages set aside and never taken.
+  void release_reserved(std::size_t pages);
+
+  [[nodiscard]] const StateLayout& layout() const { return layout_; }
+  [[nodiscard]] std::size_t slots() const { return slots_.size(); }
+  [[nodiscard]] std::size_t pages() const { return pages_.size(); }
+  [[nodiscard]] std::size_t free_slots() const;
+  [[nodiscard]] std::size_t free_pages() const;  // neither lent nor set aside
+
+ private:
+  float* zeroed(AlignedBuffer<float>& buffer, std::size_t floats);
+  void poison(AlignedBuffer<float>& buffer);
+
+  const StateLayout layout_;
+  const bool poison_freed_;
+  // Guards everything below. The contents of lent buffers are the borrower's.
+  mutable std::mutex mutex_;
+  std::vector<AlignedBuffer<float>> slots_;  // empty until first lent
+  std::vector<AlignedBuffer<float>> pages_;
+  std::vector<std::size_t> free_slots_;  // used as stacks: the warmest memory goes out first
+  std::vector<std::size_t> free_pages_;
+  std::size_t reserved_pages_ = 0;  // set aside, still in free_pages_
+};
+
+}  // namespace daybreak::model
