@@ -76,8 +76,7 @@ inline __m256 pair(const float* x) {
 }
 
 inline __m256 low_half(__m256i words) { return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16)); }
-inline __m256 high_half(__m256i words) {
-  const __m256i mask = _mm256_set1_epi32(static_cast<int>(0xffff0000u));
+inline __m256 high_half(__m256i words, __m256i mask) {
   return _mm256_castsi256_ps(_mm256_and_si256(words, mask));
 }
 
@@ -87,51 +86,66 @@ inline __m256i join(__m128i low, __m128i high) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// Continues the chains of one group by two steps; `codes` is A B A B | C D C D. kFirst starts them,
-// where a product equals the chain's first fma from +0 but for the sign of a zero, which no later
-// sum can see.
-template <bool kFirst>
-inline void two_steps(__m256i codes, const float* x, Mxfp4Lanes& s) {
-  const __m256i nibble = _mm256_set1_epi8(0xf);
-  const __m256i even = _mm256_and_si256(codes, nibble);
-  const __m256i odd = _mm256_and_si256(_mm256_srli_epi16(codes, 4), nibble);
-  const __m256i even_low = _mm256_shuffle_epi8(e2m1_low_bytes(), even);
-  const __m256i even_high = _mm256_shuffle_epi8(e2m1_high_bytes(), even);
-  const __m256i odd_low = _mm256_shuffle_epi8(e2m1_low_bytes(), odd);
-  const __m256i odd_high = _mm256_shuffle_epi8(e2m1_high_bytes(), odd);
-  const __m256i even_first = _mm256_unpacklo_epi8(even_low, even_high);
-  const __m256i odd_first = _mm256_unpacklo_epi8(odd_low, odd_high);
-  if constexpr (kFirst) {
-    s.l04 = _mm256_mul_ps(low_half(even_first), pair(x));
-    s.l26 = _mm256_mul_ps(high_half(even_first), pair(x + 2));
-    s.l15 = _mm256_mul_ps(low_half(odd_first), pair(x + 4));
-    s.l37 = _mm256_mul_ps(high_half(odd_first), pair(x + 6));
-  } else {
-    s.l04 = _mm256_fmadd_ps(low_half(even_first), pair(x), s.l04);
-    s.l26 = _mm256_fmadd_ps(high_half(even_first), pair(x + 2), s.l26);
-    s.l15 = _mm256_fmadd_ps(low_half(odd_first), pair(x + 4), s.l15);
-    s.l37 = _mm256_fmadd_ps(high_half(odd_first), pair(x + 6), s.l37);
+// The decoder's constants, kept in registers.
+struct Mxfp4Decoder {
+  __m256i low_bytes;
+  __m256i high_bytes;
+  __m256i nibble;
+  __m256i high_mask;
+
+  static Mxfp4Decoder make() {
+    Mxfp4Decoder d = {e2m1_low_bytes(), e2m1_high_bytes(), _mm256_set1_epi8(0xf),
+                      _mm256_set1_epi32(static_cast<int>(0xffff0000u))};
+    // Opaque to the compiler, which otherwise turns the mask into a blend that only one port runs.
+    asm("" : "+x"(d.high_mask));
+    return d;
   }
-  const __m256i even_second = _mm256_unpackhi_epi8(even_low, even_high);
-  const __m256i odd_second = _mm256_unpackhi_epi8(odd_low, odd_high);
-  s.l04 = _mm256_fmadd_ps(low_half(even_second), pair(x + 8), s.l04);
-  s.l26 = _mm256_fmadd_ps(high_half(even_second), pair(x + 10), s.l26);
-  s.l15 = _mm256_fmadd_ps(low_half(odd_second), pair(x + 12), s.l15);
-  s.l37 = _mm256_fmadd_ps(high_half(odd_second), pair(x + 14), s.l37);
+};
+
+// The chains of two residues over one group: four steps of `first` (low halves) and of `second`.
+// `early` and `late` hold the codes of steps 0, 1 and 2, 3. The first step is a product, which
+// equals the fma from +0 but for the sign of a zero, which no later sum can see.
+struct TwoChains {
+  __m256 first;
+  __m256 second;
+};
+
+inline TwoChains run_chains(const Mxfp4Decoder& d, __m256i early, __m256i late, const float* x) {
+  __m256i low = _mm256_shuffle_epi8(d.low_bytes, early);
+  __m256i high = _mm256_shuffle_epi8(d.high_bytes, early);
+  __m256i words = _mm256_unpacklo_epi8(low, high);
+  TwoChains s;
+  s.first = _mm256_mul_ps(low_half(words), pair(x));
+  s.second = _mm256_mul_ps(high_half(words, d.high_mask), pair(x + 2));
+  words = _mm256_unpackhi_epi8(low, high);
+  s.first = _mm256_fmadd_ps(low_half(words), pair(x + 8), s.first);
+  s.second = _mm256_fmadd_ps(high_half(words, d.high_mask), pair(x + 10), s.second);
+  low = _mm256_shuffle_epi8(d.low_bytes, late);
+  high = _mm256_shuffle_epi8(d.high_bytes, late);
+  words = _mm256_unpacklo_epi8(low, high);
+  s.first = _mm256_fmadd_ps(low_half(words), pair(x + 16), s.first);
+  s.second = _mm256_fmadd_ps(high_half(words, d.high_mask), pair(x + 18), s.second);
+  words = _mm256_unpackhi_epi8(low, high);
+  s.first = _mm256_fmadd_ps(low_half(words), pair(x + 24), s.first);
+  s.second = _mm256_fmadd_ps(high_half(words, d.high_mask), pair(x + 26), s.second);
+  return s;
 }
 
 // acc = fma(group sums, scale, acc); `scale` is A A B B | C C D D.
-inline void add_group(const Mxfp4Rows& rows, std::size_t byte, const float* x, __m256 scale,
-                      Mxfp4Lanes& acc) {
+inline void add_group(const Mxfp4Decoder& d, const Mxfp4Rows& rows, std::size_t byte,
+                      const float* x, __m256 scale, Mxfp4Lanes& acc) {
   const __m256i ac = join(load16(rows.codes[0] + byte), load16(rows.codes[2] + byte));
   const __m256i bd = join(load16(rows.codes[1] + byte), load16(rows.codes[3] + byte));
-  Mxfp4Lanes s;
-  two_steps<true>(_mm256_unpacklo_epi32(ac, bd), x, s);
-  two_steps<false>(_mm256_unpackhi_epi32(ac, bd), x + 16, s);
-  acc.l04 = _mm256_fmadd_ps(s.l04, scale, acc.l04);
-  acc.l26 = _mm256_fmadd_ps(s.l26, scale, acc.l26);
-  acc.l15 = _mm256_fmadd_ps(s.l15, scale, acc.l15);
-  acc.l37 = _mm256_fmadd_ps(s.l37, scale, acc.l37);
+  const __m256i early = _mm256_unpacklo_epi32(ac, bd);
+  const __m256i late = _mm256_unpackhi_epi32(ac, bd);
+  const TwoChains even =
+      run_chains(d, _mm256_and_si256(early, d.nibble), _mm256_and_si256(late, d.nibble), x);
+  acc.l04 = _mm256_fmadd_ps(even.first, scale, acc.l04);
+  acc.l26 = _mm256_fmadd_ps(even.second, scale, acc.l26);
+  const TwoChains odd = run_chains(d, _mm256_and_si256(_mm256_srli_epi16(early, 4), d.nibble),
+                                   _mm256_and_si256(_mm256_srli_epi16(late, 4), d.nibble), x + 4);
+  acc.l15 = _mm256_fmadd_ps(odd.first, scale, acc.l15);
+  acc.l37 = _mm256_fmadd_ps(odd.second, scale, acc.l37);
 }
 
 // The scale bytes of one chunk of four rows: per group, A B in the low half and C D in the high
@@ -176,10 +190,15 @@ inline __m256 group_scale(__m256i scales, std::size_t index) {
 // Returns the chunk sums of four rows. `x` is the chunk's permuted x.
 inline __m128 chunk_4_rows(const Mxfp4Rows& rows, const Mxfp4Scales& scales, std::size_t begin,
                            std::size_t groups, const float* x) {
+  const Mxfp4Decoder d = Mxfp4Decoder::make();
   Mxfp4Lanes acc = Mxfp4Lanes::zero();
-  for (std::size_t g = 0; g < groups; ++g) {
-    const __m256 scale = group_scale(g < 8 ? scales.first : scales.second, g % 8);
-    add_group(rows, (begin + g * kMxGroup) / 2, x + g * kMxGroup, scale, acc);
+  __m256i half = scales.first;
+  for (std::size_t base = 0; base < groups; base += 8, half = scales.second) {
+    const std::size_t count = std::min<std::size_t>(8, groups - base);
+    for (std::size_t g = 0; g < count; ++g) {
+      const std::size_t k = (base + g) * kMxGroup;
+      add_group(d, rows, (begin + k) / 2, x + k, group_scale(half, g), acc);
+    }
   }
   return acc.sum();
 }
