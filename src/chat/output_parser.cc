@@ -195,7 +195,7 @@ class OutputParser::Machine {
     if (applies(header, kind, end)) {
       header_.clear();
       kind == HeaderKind::kOpen ? open(header) : close(header.element);
-    } else if (header.form == MarkerHeader::Form::kPrefix && end != HeaderEnd::kSep) {
+    } else if (header.form != MarkerHeader::Form::kBroken && end != HeaderEnd::kSep) {
       header_.clear();  // half a marker
     } else {
       header_to_text();
