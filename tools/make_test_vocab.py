@@ -57,6 +57,11 @@ aaaaaaaaaaaaaaaaaaaaaaaa\t\t\t\t\n\n\n\n                                        
 """ + "".join(f"{word}\n" * 6 for word in CHANNEL_WORDS)
 
 
+# Tokens that merging cannot reach, since nothing merges inside them: only the look-up of a whole
+# piece finds them.
+UNREACHABLE = (b"zqxj", b" zqxj", b"#$%^")
+
+
 def learn(text, count):
     """Returns byte strings: all bytes, then the most frequent merges of the text."""
     words = collections.Counter(tuple(bytes([b]) for b in m.encode()) for m in
@@ -88,8 +93,7 @@ def learn(text, count):
 
 def shuffled(tokens, random_source):
     """Moves every rank by a little. K3's ranks are not monotone either (a merge may have a lower
-    rank than its parts), and its bytes are not in order; tokens that merging cannot reach test that
-    a piece is looked up as a whole first."""
+    rank than its parts), and its bytes are not in order."""
     keyed = [(i + random_source.random() * 60, t) for i, t in enumerate(tokens)]
     return [t for _, t in sorted(keyed)]
 
@@ -168,7 +172,7 @@ HAND = ["", " ", "\n", "a", "Hello, world!", "hello   ", "a    b", "a\r\n\r\n b"
         "<|open|", "<<|open|>>", "[EOS][BOS]", "<tag>", "<tag>mor", "<tag>more", "<tag><tag>more>",
         f"<|reserved_token_{RANKS + 8}|>", f"<|reserved_token_{RANKS + 9}|>", "<|reserved_token_8|>",
         "<|im_end|>", "a<|end_of_msg|>b c", " " * 70, "a" * 70, "\n" * 9, "-" * 81, "ab" * 60,
-        "\u4e16\u754c" * 20, "!?" * 40 + "\n\n\n", "x" * 30 + " " * 30 + "y\t\t\t\tz"]
+        "\u4e16\u754c" * 20, "!?" * 40 + "\n\n\n", "zqxj zqxj zqxjy #$%^ #$%^&", "x" * 30 + " " * 30 + "y\t\t\t\tz"]
 ALPHABET = ["\r", "\n", " ", "\t", "\u00a0", "A", "Z", "a", "s", "t", "r", "e", "l", "\u017f", "'",
             "\u02b0", "\u05d0", "\u30ab", "\u0301", "\u0e31", "1", "\u2167", "\u4f60", "\u4e16",
             "\u3007", "\u2e80", "!", "<", "|", ">", "<|open|>", "<tag>", "\x1c", "\U0001F680", "\u01c5"]
@@ -176,7 +180,7 @@ ALPHABET = ["\r", "\n", " ", "\t", "\u00a0", "A", "Z", "a", "s", "t", "r", "e", 
 
 def main():
     source = random.Random(20260727)
-    tokens = shuffled(learn(TEXT, RANKS), source)
+    tokens = shuffled(learn(TEXT, RANKS - len(UNREACHABLE)) + list(UNREACHABLE), source)
     names = special_names()
     folder = ROOT / "testdata/tokenizer"
     folder.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,9 @@ Result<json> parse_json(std::string_view text) {
         problem = corrupt("expected each key once, found '" + key + "' twice");
       }
     }
-    if (depth > kMaxDepth && !problem) {
+    const bool opens =
+        event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
+    if (opens && depth >= kMaxDepth && !problem) {
       problem = corrupt("expected at most " + std::to_string(kMaxDepth) + " levels of nesting");
     }
     return true;
