@@ -15,6 +15,7 @@ float tanh(float x);      // 2 ulp; odd, +-1 from |x| > 9.02
 float log(float x);       // 1 ulp; 0 is -inf, negative is NaN
 float log1p(float x);     // log(1 + x), 2 ulp; -1 is -inf, below is NaN
 float softplus(float x);  // log(1 + exp(x)), 2 ulp, no overflow
-float silu(float x);      // x * sigmoid(x), 3 ulp; -inf gives NaN as 0 * inf does
+// x * sigmoid(x): 3 ulp; below -87, where sigmoid is subnormal, 2e-43 absolute; -inf gives NaN.
+float silu(float x);
 
 }  // namespace daybreak::kernels

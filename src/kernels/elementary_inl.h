@@ -59,7 +59,8 @@ inline V silu_lanes(V x) {
   return mul(x, sigmoid_lanes(x));
 }
 
-// |x| < 0.625: x + x^3 p(x^2). Above: 1 - 2 / (exp(2|x|) + 1).
+// Of |x|, the sign is put back at the end. Below 0.625: x + x^3 p(x^2). Above: 1 - 2 / (exp(2x) +
+// 1).
 template <class V>
 inline V tanh_lanes(V x) {
   const V a = abs(x);
@@ -70,12 +71,11 @@ inline V tanh_lanes(V x) {
   p = fma(p, z, V::set1(-5.395923927e-02f));
   p = fma(p, z, V::set1(1.333330274e-01f));
   p = fma(p, z, V::set1(-3.333333433e-01f));
-  const V small = fma(mul(p, z), x, x);
+  const V small = fma(mul(p, z), a, a);
   const V one = V::set1(1.0f);
   const V e = exp_lanes(add(a, a));
-  const V large = with_sign_of(sub(one, div(V::set1(2.0f), add(e, one))), x);
-  const V result = select(less(a, V::set1(0.625f)), small, large);
-  return select(is_nan(x), x, result);
+  const V large = sub(one, div(V::set1(2.0f), add(e, one)));
+  return with_sign_of(select(less(a, V::set1(0.625f)), small, large), x);
 }
 
 // x = 2^e m, sqrt(1/2) <= m < sqrt(2), f = m - 1: log(x) = e ln 2 + f - f^2 / 2 + f^3 p(f).
