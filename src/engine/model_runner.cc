@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/model_runner.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace daybreak::engine {
+namespace {
+
+class ModelSequence final : public Sequence {
+ public:
+  explicit ModelSequence(std::unique_ptr<model::SequenceState> state) : state_(std::move(state)) {}
+
+  std::size_t position() const override { return state_->position(); }
+  Status reserve(std::size_t positions) override { return state_->reserve(positions); }
+  std::vector<std::byte> save() const override { return state_->save(); }
+  Status restore(std::span<const std::byte> bytes) override { return state_->restore(bytes); }
+
+  [[nodiscard]] model::SequenceState& state() { return *state_; }
+
+ private:
+  std::unique_ptr<model::SequenceState> state_;
+};
+
+Status check_option(const char* name, std::size_t value, std::size_t max) {
+  if (value >= 1 && value <= max) {
+    return ok();
+  }
+  return Error{Errc::kInvalidArgument,
+               fmt::format("{}: expected 1 to {}, found {}", name, max, value)};
+}
+
+model::StatePoolOptions pool_options(const model::Model& model, const ModelRunnerOptions& options) {
+  return {.slots = options.max_sequences,
+          .max_positions = options.max_positions,
+          .poison_freed = options.poison_freed,
+          .weights_fingerprint = model.weights_fingerprint()};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ModelRunner>> ModelRunner::create(std::shared_ptr<const model::Model> model,
+                                                         const ModelRunnerOptions& options) {
+  constexpr std::size_t kMaxPositions = std::numeric_limits<std::uint32_t>::max();
+  DAYBREAK_CHECK_OK(check_option("threads", options.threads, kMaxThreads));
+  DAYBREAK_CHECK_OK(check_option("max_sequences", options.max_sequences, kMaxSequences));
+  DAYBREAK_CHECK_OK(check_option("max_positions", options.max_positions, kMaxPositions));
+  DAYBREAK_CHECK_OK(check_option("workspace_tokens", options.workspace_tokens, 65'536));
+  return std::unique_ptr<ModelRunner>(new ModelRunner(std::move(model), options));
+}
+
+ModelRunner::ModelRunner(std::shared_ptr<const model::Model> model,
+                         const ModelRunnerOptions& options)
+    : model_(std::move(model)),
+      pool_(model_->config(), pool_options(*model_, options)),
+      workspace_(model_->config(), {.tokens = options.workspace_tokens}),
+      team_(options.threads, options.on_thread_start) {}
+
+Result<std::unique_ptr<Sequence>> ModelRunner::acquire(std::size_t positions) {
+  DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state, pool_.acquire(positions));
+  return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state)));
+}
+
+Status ModelRunner::forward(std::span<const StepChunk> chunks) {
+  std::vector<model::Chunk> work;
+  work.reserve(chunks.size());
+  for (const StepChunk& chunk : chunks) {
+    work.push_back(
+        {.state = &static_cast<ModelSequence&>(*chunk.sequence).state(),
+         .ids = chunk.ids,
+         .rows = chunk.logits.empty() ? model::LogitRows::kNone : model::LogitRows::kLast,
+         .logits = chunk.logits});
+  }
+  Status status = model_->forward(work, workspace_, team_);
+  if (!status && status.error().code == Errc::kCorrupt) {
+    return ok();
+  }
+  return status;
+}
+
+}  // namespace daybreak::engine

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// ModelRunner: the StepModel that drives model::Model. It owns what one stream of steps needs
+// beside the weights: threads, activation memory and the pool of sequence states.
+
+#include <cstddef>
+#include <memory>
+
+#include "base/result.h"
+#include "base/thread_team.h"
+#include "engine/step_model.h"
+#include "model/model.h"
+#include "model/state_pool.h"
+#include "model/workspace.h"
+
+namespace daybreak::engine {
+
+inline constexpr std::size_t kMaxSequences = 1024;
+inline constexpr std::size_t kMaxThreads = 1024;
+
+struct ModelRunnerOptions {
+  std::size_t threads = 1;             // 1 to kMaxThreads, the calling one included
+  std::size_t max_sequences = 8;       // 1 to kMaxSequences
+  std::size_t max_positions = 65'536;  // over all sequences; 1 or more
+  // Ids that go through the layers together; bounds activation memory, changes no bit. 1 or more.
+  std::size_t workspace_tokens = model::kDefaultWorkspaceTokens;
+  bool poison_freed = true;  // see StatePoolOptions
+  // Sets up each new thread; pass kernels::set_float_environment.
+  ThreadTeam::StartHook on_thread_start = nullptr;
+};
+
+class ModelRunner final : public StepModel {
+ public:
+  // The weights are shared with other runners of the same process.
+  // Errors: kInvalidArgument naming the option, its range and the value.
+  [[nodiscard]] static Result<std::unique_ptr<ModelRunner>> create(
+      std::shared_ptr<const model::Model> model, const ModelRunnerOptions& options);
+
+  std::size_t vocab_size() const override { return model_->config().vocab_size; }
+  std::size_t context_tokens() const override { return pool_.max_sequence_positions(); }
+  std::size_t slots() const override { return pool_.slots(); }
+  std::size_t total_positions() const override { return pool_.total_positions(); }
+  std::size_t free_positions() const override { return pool_.free_positions(); }
+  Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override;
+  // A row of logits that is not finite is delivered as it is: the sampler refuses it, and the other
+  // rows of the batch are good.
+  Status forward(std::span<const StepChunk> chunks) override;
+
+ private:
+  ModelRunner(std::shared_ptr<const model::Model> model, const ModelRunnerOptions& options);
+
+  const std::shared_ptr<const model::Model> model_;
+  model::StatePool pool_;
+  model::Workspace workspace_;
+  ThreadTeam team_;
+};
+
+}  // namespace daybreak::engine
