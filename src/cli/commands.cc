@@ -4,6 +4,12 @@
 namespace daybreak::cli {
 
 // In the order of `daybreak --help`.
-void register_commands(CLI::App& root, Action& action) { register_help(root, action); }
+void register_commands(CLI::App& root, Action& action) {
+  register_tokenize(root, action);
+  register_detokenize(root, action);
+  register_render(root, action);
+  register_parse(root, action);
+  register_help(root, action);
+}
 
 }  // namespace daybreak::cli

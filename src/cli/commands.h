@@ -8,6 +8,10 @@
 
 namespace daybreak::cli {
 
+void register_tokenize(CLI::App& root, Action& action);
+void register_detokenize(CLI::App& root, Action& action);
+void register_render(CLI::App& root, Action& action);
+void register_parse(CLI::App& root, Action& action);
 void register_help(CLI::App& root, Action& action);
 
 }  // namespace daybreak::cli

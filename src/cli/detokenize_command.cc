@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// `daybreak detokenize`: ids to text.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/json_lines.h"
+#include "cli/model_path.h"
+#include "cli/tokenize_lines.h"
+#include "tokenizer/tokenizer.h"
+
+namespace daybreak::cli {
+namespace {
+
+struct Options {
+  std::string model;
+  std::vector<TokenId> ids;
+  bool jsonl = false;
+};
+
+Status run(const Options& options) {
+  DAYBREAK_TRY(const std::filesystem::path model, resolve_model(options.model));
+  DAYBREAK_TRY(const auto tokenizer, tokenizer::Tokenizer::load(model));
+  if (options.jsonl) {
+    LineReader lines(STDIN_FILENO);
+    return answer_lines(lines, stdout, [&](std::string line) {
+      return detokenize_line(*tokenizer, std::move(line));
+    });
+  }
+  for (const TokenId id : options.ids) {
+    if (id >= tokenizer->vocab_size()) {
+      return Error{Errc::kInvalidArgument, "--ids: expected integers from 0 to " +
+                                               std::to_string(tokenizer->vocab_size() - 1) +
+                                               ", found " + std::to_string(id)};
+    }
+  }
+  const std::string text = tokenizer->decode(options.ids) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return ok();
+}
+
+}  // namespace
+
+void register_detokenize(CLI::App& root, Action& action) {
+  CLI::App* sub = root.add_subcommand("detokenize", "turn token ids into text");
+  auto options = std::make_shared<Options>();
+  sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
+  auto* input = sub->add_option_group("input", "one of");
+  input->add_flag(
+      "--jsonl", options->jsonl,
+      R"(answer each line {"ids":[...],"skip_special":false} of stdin with {"text":...})");
+  input->add_option("--ids", options->ids, "print the text of these ids, separated by commas")
+      ->delimiter(',');
+  input->require_option(1);
+  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace daybreak::cli
