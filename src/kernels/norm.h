@@ -10,13 +10,15 @@
 
 namespace daybreak::kernels {
 
-// y[i] = (x[i] * (1 / sqrt(dot(x, x) / n + eps))) * weight[i]; a null weight leaves the last factor
-// out.  REQUIRES: n >= 1.
+// y[i] = (x[i] * f) * weight[i], f = 1 / sqrt(dot(x, x) / n + eps) formed in double and rounded
+// once: its error is common to the whole vector, so nothing later averages it out. A null weight
+// leaves the last factor out.  REQUIRES: n >= 1.
 inline void rms_norm(const float* x, const float* weight, float eps, std::size_t n, float* y) {
   active().rms_norm(x, weight, eps, n, y);
 }
 
-// y[i] = x[i] * (scale / sqrt(dot(x, x) + eps)): eps is added to the sum, as in the released code.
+// y[i] = x[i] * f, f = scale / sqrt(dot(x, x) + eps) as in rms_norm: eps is added to the sum, as in
+// the released code.
 inline void l2_normalize(const float* x, std::size_t n, float eps, float scale, float* y) {
   active().l2_normalize(x, n, eps, scale, y);
 }

@@ -15,8 +15,8 @@ namespace {
 template <class Isa>
 void rms_norm_kernel(const float* x, const float* weight, float eps, std::size_t n, float* y) {
   using V = typename Isa::V;
-  const float mean = Isa::dot(x, x, n) / static_cast<float>(n);
-  const V inverse = V::set1(1.0f / std::sqrt(mean + eps));
+  const double mean = double{Isa::dot(x, x, n)} / static_cast<double>(n);
+  const V inverse = V::set1(static_cast<float>(1.0 / std::sqrt(mean + double{eps})));
   for (std::size_t i = 0; i < n; i += V::kWidth) {
     const std::size_t count = n - i < V::kWidth ? n - i : V::kWidth;
     V value = mul(load_count<V>(x + i, count), inverse);
@@ -30,7 +30,8 @@ void rms_norm_kernel(const float* x, const float* weight, float eps, std::size_t
 template <class Isa>
 void l2_normalize_kernel(const float* x, std::size_t n, float eps, float scale, float* y) {
   using V = typename Isa::V;
-  const V factor = V::set1(scale / std::sqrt(Isa::dot(x, x, n) + eps));
+  const double sum = Isa::dot(x, x, n);
+  const V factor = V::set1(static_cast<float>(double{scale} / std::sqrt(sum + double{eps})));
   for (std::size_t i = 0; i < n; i += V::kWidth) {
     const std::size_t count = n - i < V::kWidth ? n - i : V::kWidth;
     store_count(mul(load_count<V>(x + i, count), factor), y + i, count);
