@@ -303,12 +303,15 @@ Task<void> Connection::respond(Response response) {
   co_await write(bytes);
 }
 
-Task<bool> Connection::start_events() {
+Task<bool> Connection::start_events(std::vector<Header> headers) {
   status_ = 200;
   sent_ = Sent::kEvents;
   keep_alive_ = keep_alive_ && request_.version == 11;
   std::string bytes = head(200, "text/event-stream; charset=utf-8");
   append_header(bytes, "Cache-Control", "no-cache");
+  for (const Header& header : headers) {
+    append_header(bytes, header.name, header.value);
+  }
   append_header(bytes, "X-Accel-Buffering", "no");  // a proxy that collects would defeat streaming
   if (request_.version == 11) {
     append_header(bytes, "Transfer-Encoding", "chunked");

@@ -46,12 +46,12 @@ class Exchange {
   // Sends the whole answer. REQUIRES: nothing has been sent.
   virtual Task<void> respond(Response response) = 0;
 
-  // Sends a 200 head for text/event-stream. Returns whether the client is still there.
-  // REQUIRES: nothing has been sent.
-  virtual Task<bool> start_events() = 0;
+  // Sends a 200 head for text/event-stream with `headers` added. Returns whether the client is
+  // still there. REQUIRES: nothing has been sent.
+  virtual Task<bool> start_events(std::vector<Header> headers) = 0;
   // Sends `frames`, one or more whole events ("data: ...\n\n"), and returns when the socket has
   // taken them: a slow reader slows its handler down, and one that takes nothing for the write
-  // timeout is dropped. Returns whether the client is still there. REQUIRES: start_events().
+  // timeout is dropped. Returns whether the client is still there. REQUIRES: start_events() before.
   virtual Task<bool> send_events(std::string frames) = 0;
 
   // Adds a fact to this request's line in the access log. `name` comes from a fixed set.

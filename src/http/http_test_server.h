@@ -60,14 +60,14 @@ inline Router test_router(Observed& observed) {
     co_await wait_until_gone(exchange, observed);
   });
   router.add("GET", "/three", [](Exchange& exchange) -> Task<void> {
-    co_await exchange.start_events();
+    co_await exchange.start_events({});
     for (int i = 1; i <= 3; ++i) {
       std::string frame = "data: " + std::to_string(i) + "\n\n";
       co_await exchange.send_events(std::move(frame));
     }
   });
   router.add("GET", "/endless", [&observed](Exchange& exchange) -> Task<void> {
-    bool there = co_await exchange.start_events();
+    bool there = co_await exchange.start_events({});
     while (there) {
       std::string frame = "data: " + std::string(16384, 'x') + "\n\n";
       there = co_await exchange.send_events(std::move(frame));

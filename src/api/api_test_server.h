@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The whole API over a ScriptedEngine on a loopback socket, and a client that reads its replies.
+// Test code only.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api/service.h"
+#include "chat/output_shapes.h"
+#include "engine/scripted_engine.h"
+#include "http/server.h"
+#include "testing/raw_client.h"
+
+namespace daybreak::api {
+
+using Json = nlohmann::ordered_json;
+using testing::RawClient;
+
+struct TestApiOptions {
+  engine::ScriptedEngineOptions engine{};
+  http::RequestLimits limits{};
+  chat::ChatLimits chat_limits{};
+};
+
+class TestApi {
+ public:
+  using ScriptFn = engine::ScriptedEngine::ScriptFn;
+
+  explicit TestApi(ScriptFn script, TestApiOptions options = {})
+      : log({.sink =
+                 [this](std::string_view line) {
+                   const std::lock_guard lock(log_mutex_);
+                   log_ += std::string(line) + "\n";
+                 }}),
+        tokenizer(chat::shapes::load_tokenizer()),
+        engine(std::move(script), sized(options.engine, tokenizer->vocab_size())) {
+    auto made = Service::create({.model_names = {"nano", "kimi-k3"},
+                                 .version = "1.2.3",
+                                 .created = 1234,
+                                 .limits = options.chat_limits},
+                                tokenizer, engine, metrics, log);
+    EXPECT_TRUE(made) << (made ? "" : made.error().message);
+    service = *std::move(made);
+    http::ServerOptions server_options;
+    server_options.limits = options.limits;
+    service->attach(server_options);
+    auto started = http::Server::start(std::move(server_options), service->router());
+    EXPECT_TRUE(started) << (started ? "" : started.error().message);
+    server = *std::move(started);
+  }
+  ~TestApi() {
+    service->start_draining();
+    engine.stop(std::chrono::milliseconds(0));
+    server->stop();
+    service->stop_workers();
+    server.reset();
+  }
+  TestApi(const TestApi&) = delete;
+  TestApi& operator=(const TestApi&) = delete;
+
+  // Answers every request with the ids of `text`, markers included.
+  static ScriptFn says(const std::string& text) {
+    const auto tokenizer = chat::shapes::load_tokenizer();
+    return [ids = chat::shapes::encode(*tokenizer, text)](const engine::GenerateRequest&) {
+      engine::Script script;
+      script.ids = ids;
+      return script;
+    };
+  }
+
+  std::string post(const std::string& body, const std::string& path = "/v1/chat/completions") {
+    RawClient client(server->port());
+    client.send(request_text(body, path));
+    return client.read_response();
+  }
+  std::string get(const std::string& path) {
+    RawClient client(server->port());
+    client.send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    return client.read_response();
+  }
+  // Returns the payloads of all events, up to the end of the stream.
+  std::vector<std::string> post_stream(const std::string& body) {
+    RawClient client(server->port());
+    client.send(request_text(body, "/v1/chat/completions"));
+    return events(client.read_until("\r\n0\r\n\r\n"));
+  }
+
+  static std::string request_text(const std::string& body, const std::string& path) {
+    return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+
+  // Undoes the chunked coding and splits events; checks that every line starts with "data: ".
+  static std::vector<std::string> events(const std::string& response) {
+    std::string rest = testing::body_of(response);
+    std::string text;
+    while (!rest.empty()) {
+      const std::size_t size = std::strtoull(rest.c_str(), nullptr, 16);
+      const std::size_t start = rest.find("\r\n") + 2;
+      text += rest.substr(start, size);
+      rest.erase(0, std::min(rest.size(), start + size + 2));
+    }
+    std::vector<std::string> out;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find("\n\n", at);
+      EXPECT_EQ(text.substr(at, 6), "data: ") << text;
+      out.push_back(text.substr(at + 6, end - at - 6));
+      at = end == std::string::npos ? text.size() : end + 2;
+    }
+    return out;
+  }
+
+  std::string logged() {
+    const std::lock_guard lock(log_mutex_);
+    return log_;
+  }
+
+  std::mutex log_mutex_;
+  std::string log_;
+  Metrics metrics;
+  Log log;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+  engine::ScriptedEngine engine;
+  std::unique_ptr<Service> service;
+  std::unique_ptr<http::Server> server;
+
+ private:
+  static engine::ScriptedEngineOptions sized(engine::ScriptedEngineOptions options,
+                                             std::size_t vocab_size) {
+    options.vocab_size = vocab_size;
+    return options;
+  }
+};
+
+// A request body with more fields appended, such as R"("n":2)".
+inline std::string chat_body(const std::string& more = "") {
+  return R"({"model":"nano","messages":[{"role":"user","content":"hi"}])" +
+         (more.empty() ? "" : "," + more) + "}";
+}
+
+inline constexpr const char* kTools =
+    R"("tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}])";
+
+// A choice as a client has put it together, comparable between the two forms of a reply.
+struct ClientChoice {
+  std::string reasoning;
+  std::string content;
+  std::vector<std::pair<std::string, std::string>> calls;  // name, arguments
+  std::vector<std::string> call_ids;
+  std::string finish_reason;
+  Json logprobs = Json::array();
+
+  std::string show() const {
+    std::string out = "reasoning: " + reasoning + "\ncontent: " + content;
+    for (const auto& [name, arguments] : calls) {
+      out += "\ncall: " + name + " " + arguments;
+    }
+    return out + "\nfinish: " + finish_reason + "\nlogprobs: " + logprobs.dump();
+  }
+};
+
+inline std::string text_or_empty(const Json& object, const char* key) {
+  return object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
+}
+
+inline std::map<std::size_t, ClientChoice> from_completion(const std::string& body) {
+  std::map<std::size_t, ClientChoice> out;
+  const Json completion = Json::parse(body);
+  for (const Json& from : completion["choices"]) {
+    ClientChoice& to = out[from["index"].get<std::size_t>()];
+    to.reasoning = text_or_empty(from["message"], "reasoning_content");
+    to.content = text_or_empty(from["message"], "content");
+    to.finish_reason = from["finish_reason"].get<std::string>();
+    if (from["message"].contains("tool_calls")) {
+      for (const Json& call : from["message"]["tool_calls"]) {
+        to.calls.emplace_back(call["function"]["name"], call["function"]["arguments"]);
+        to.call_ids.push_back(call["id"]);
+      }
+    }
+    if (from.contains("logprobs") && from["logprobs"].is_object()) {
+      to.logprobs = from["logprobs"]["content"];
+    }
+  }
+  return out;
+}
+
+inline void add_delta(ClientChoice& to, const Json& delta) {
+  to.reasoning += text_or_empty(delta, "reasoning_content");
+  to.content += text_or_empty(delta, "content");
+  if (!delta.contains("tool_calls")) {
+    return;
+  }
+  for (const Json& call : delta["tool_calls"]) {
+    const auto index = call["index"].get<std::size_t>();
+    if (call.contains("id")) {
+      EXPECT_EQ(index, to.calls.size());
+      to.calls.emplace_back(call["function"]["name"], call["function"]["arguments"]);
+      to.call_ids.push_back(call["id"]);
+    } else {
+      EXPECT_FALSE(call["function"].contains("name"));
+      to.calls.at(index).second += call["function"]["arguments"].get<std::string>();
+    }
+  }
+}
+
+inline std::map<std::size_t, ClientChoice> from_events(const std::vector<std::string>& events) {
+  std::map<std::size_t, ClientChoice> out;
+  for (const std::string& event : events) {
+    if (event == "[DONE]") {
+      continue;
+    }
+    const Json chunk = Json::parse(event);
+    EXPECT_EQ(chunk.value("object", ""), "chat.completion.chunk") << event;
+    for (const Json& from : chunk["choices"]) {
+      const auto index = from["index"].get<std::size_t>();
+      if (!out.contains(index)) {
+        EXPECT_EQ(from["delta"].value("role", ""), "assistant") << event;
+      }
+      ClientChoice& to = out[index];
+      EXPECT_EQ(to.finish_reason, "") << "a delta after the end: " << event;
+      add_delta(to, from["delta"]);
+      if (from["finish_reason"].is_string()) {
+        to.finish_reason = from["finish_reason"].get<std::string>();
+      }
+      if (from.contains("logprobs") && from["logprobs"].is_object()) {
+        for (const Json& entry : from["logprobs"]["content"]) {
+          to.logprobs.push_back(entry);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// Waits until `condition` holds; returns whether it did within a generous time.
+template <class F>
+bool eventually(F condition) {
+  for (int i = 0; i < 2000; ++i) {
+    if (condition()) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+}  // namespace daybreak::api

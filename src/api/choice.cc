@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "chat/tool_call_id.h"
+
+namespace daybreak::api {
+
+using chat::OutputEvent;
+using chat::StopCause;
+using Kind = OutputEvent::Kind;
+
+Choice::Choice(const tokenizer::Tokenizer& tokenizer, const chat::MarkerIds& markers,
+               ChoiceOptions options)
+    : tokenizer_(tokenizer),
+      markers_(markers),
+      options_(std::move(options)),
+      parser_(tokenizer, markers, options_.parser),
+      stops_(options_.stop) {}
+
+void Choice::push(std::span<const engine::GeneratedToken> tokens, std::vector<Delta>& deltas) {
+  for (const engine::GeneratedToken& token : tokens) {
+    if (finished()) {
+      return;
+    }
+    push_one(token, deltas);
+  }
+}
+
+void Choice::push_one(const engine::GeneratedToken& token, std::vector<Delta>& deltas) {
+  ++completion_tokens_;
+  if (!markers_.is_stop(token.id) &&
+      std::ranges::find(options_.stop_token_ids, token.id) != options_.stop_token_ids.end()) {
+    return;  // the request's own stop token is no text
+  }
+  events_.clear();
+  parser_.push(token.id, events_);
+  if (options_.logprobs) {
+    note_logprobs(token, events_);
+  }
+  for (OutputEvent& event : std::exchange(events_, {})) {
+    emit(std::move(event), deltas);
+    if (stops_.matched()) {
+      return end(StopCause::kStopString, deltas);
+    }
+  }
+}
+
+// Decides whether a token is one of the content's. One that gives no event may hold the first bytes
+// of a character (content), or be dropped text or markup (not content): the next event tells.
+void Choice::note_logprobs(const engine::GeneratedToken& token,
+                           std::span<const OutputEvent> events) {
+  if (tokenizer_.is_special(token.id)) {
+    in_header_ = token.id == markers_.open || token.id == markers_.close;
+    undecided_.clear();
+    return;
+  }
+  const bool content =
+      std::ranges::any_of(events, [](const auto& e) { return e.kind == Kind::kContent; });
+  if (in_header_ || (!events.empty() && !content)) {
+    undecided_.clear();
+    return;
+  }
+  chat::TokenLogprobs entry{
+      .bytes = std::string(tokenizer_.bytes_of(token.id)), .logprob = token.logprob, .top = {}};
+  for (const engine::TokenLogprob& other : token.top) {
+    entry.top.push_back({std::string(tokenizer_.bytes_of(other.id)), other.logprob});
+  }
+  undecided_.push_back(std::move(entry));
+  if (content) {
+    logprobs_.insert(logprobs_.end(), undecided_.begin(), undecided_.end());
+    std::ranges::move(undecided_, std::back_inserter(undelivered_));
+    undecided_.clear();
+  }
+}
+
+void Choice::emit(OutputEvent event, std::vector<Delta>& deltas) {
+  if (event.kind == Kind::kContent) {
+    std::string certain;
+    stops_.push(event.text, certain);
+    return emit_content(std::move(certain), deltas);
+  }
+  // Content is interrupted: a stop string does not reach across a tool call.
+  std::string held;
+  stops_.flush(held);
+  emit_content(std::move(held), deltas);
+  message_.add(event);
+  Delta delta{.event = std::move(event), .tool_call_id = {}, .logprobs = {}};
+  if (delta.event.kind == Kind::kToolCallBegin) {
+    delta.tool_call_id = chat::make_tool_call_id(options_.random);
+    tool_call_ids_.push_back(delta.tool_call_id);
+  }
+  deltas.push_back(std::move(delta));
+}
+
+void Choice::emit_content(std::string text, std::vector<Delta>& deltas) {
+  if (text.empty()) {
+    return;
+  }
+  Delta delta{.event = {.kind = Kind::kContent, .text = std::move(text), .name = {}},
+              .tool_call_id = {},
+              .logprobs = std::exchange(undelivered_, {})};
+  message_.add(delta.event);
+  deltas.push_back(std::move(delta));
+}
+
+void Choice::finish(StopCause cause, std::vector<Delta>& deltas) {
+  if (finished()) {
+    return;
+  }
+  events_.clear();
+  parser_.finish(cause, events_);
+  for (OutputEvent& event : std::exchange(events_, {})) {
+    emit(std::move(event), deltas);
+    if (stops_.matched()) {
+      return end(StopCause::kStopString, deltas);
+    }
+  }
+  std::string held;
+  stops_.flush(held);
+  emit_content(std::move(held), deltas);
+  end(cause, deltas);
+}
+
+void Choice::end(StopCause cause, std::vector<Delta>& deltas) {
+  if (!undelivered_.empty()) {  // the text of these tokens was part of a stop string
+    deltas.push_back({.event = {.kind = Kind::kContent, .text = {}, .name = {}},
+                      .tool_call_id = {},
+                      .logprobs = std::exchange(undelivered_, {})});
+  }
+  finish_reason_ = chat::finish_reason(cause, parser_.completed_calls());
+  deltas.push_back(
+      {.event = {}, .tool_call_id = {}, .logprobs = {}, .finish_reason = finish_reason_});
+}
+
+chat::CompletionChoice Choice::completion(std::size_t index) const {
+  chat::CompletionChoice choice;
+  choice.index = index;
+  choice.message = message_.message();
+  choice.tool_call_ids = tool_call_ids_;
+  choice.finish_reason = finish_reason_;
+  if (options_.logprobs) {
+    choice.logprobs = logprobs_;
+  }
+  return choice;
+}
+
+}  // namespace daybreak::api

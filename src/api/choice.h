@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Choice: one answer in the making. Token ids go in, deltas come out; the same deltas added up are
+// the one-shot message, so the two forms of a reply cannot differ.
+//
+//   ids -> OutputParser -> events -> stop strings (content only) -> deltas -> MessageBuilder
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/stop_matcher.h"
+#include "chat/markers.h"
+#include "chat/message_builder.h"
+#include "chat/output_event.h"
+#include "chat/output_parser.h"
+#include "chat/response_json.h"
+#include "engine/generator.h"
+#include "tokenizer/tokenizer.h"
+
+namespace daybreak::api {
+
+// One step of an answer: an event, or its end when `finish_reason` is set.
+struct Delta {
+  chat::OutputEvent event;
+  std::string tool_call_id;                   // kToolCallBegin
+  std::vector<chat::TokenLogprobs> logprobs;  // kContent: of the tokens behind it
+  std::string_view finish_reason = {};
+};
+
+struct ChoiceOptions {
+  chat::OutputParserOptions parser;
+  std::vector<std::string> stop;          // on content only, never on reasoning or arguments
+  std::vector<TokenId> stop_token_ids;    // the request's own: they end the answer, unseen
+  bool logprobs = false;                  // of content tokens
+  std::function<std::uint64_t()> random;  // for tool call ids
+};
+
+// Not thread-safe. The tokenizer must outlive it.
+class Choice {
+ public:
+  Choice(const tokenizer::Tokenizer& tokenizer, const chat::MarkerIds& markers,
+         ChoiceOptions options);
+
+  // Consumes generated tokens. Once finished() nothing more is consumed.
+  void push(std::span<const engine::GeneratedToken> tokens, std::vector<Delta>& deltas);
+  // Ends the answer. Does nothing once finished().
+  void finish(chat::StopCause cause, std::vector<Delta>& deltas);
+
+  // The last delta has been given: by finish(), or because a stop string was found.
+  [[nodiscard]] bool finished() const { return !finish_reason_.empty(); }
+  [[nodiscard]] std::size_t completion_tokens() const { return completion_tokens_; }
+  [[nodiscard]] std::size_t reasoning_tokens() const { return parser_.reasoning_tokens(); }
+  [[nodiscard]] const chat::OutputDrops& drops() const { return parser_.drops(); }
+  // The whole answer so far.
+  [[nodiscard]] chat::CompletionChoice completion(std::size_t index) const;
+
+ private:
+  void push_one(const engine::GeneratedToken& token, std::vector<Delta>& deltas);
+  void note_logprobs(const engine::GeneratedToken& token,
+                     std::span<const chat::OutputEvent> events);
+  void emit(chat::OutputEvent event, std::vector<Delta>& deltas);
+  void emit_content(std::string text, std::vector<Delta>& deltas);
+  void end(chat::StopCause cause, std::vector<Delta>& deltas);
+
+  const tokenizer::Tokenizer& tokenizer_;
+  chat::MarkerIds markers_;
+  ChoiceOptions options_;
+  chat::OutputParser parser_;
+  StopMatcher stops_;
+  chat::MessageBuilder message_;
+  std::vector<std::string> tool_call_ids_;
+  std::vector<chat::TokenLogprobs> logprobs_;     // of all content tokens
+  std::vector<chat::TokenLogprobs> undelivered_;  // content tokens whose text is held back
+  std::vector<chat::TokenLogprobs> undecided_;    // no event yet: content, or dropped text
+  std::vector<chat::OutputEvent> events_;
+  std::size_t completion_tokens_ = 0;
+  std::string_view finish_reason_;
+  bool in_header_ = false;  // between an opening marker and its end
+};
+
+}  // namespace daybreak::api

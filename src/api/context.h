@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Context: what every route of the API shares. Made once by Service, outlives all requests.
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "chat/chat_request.h"
+#include "chat/markers.h"
+#include "engine/generator.h"
+#include "tokenizer/tokenizer.h"
+
+namespace daybreak::api {
+
+struct ServiceOptions {
+  // Names under which the model is served. The first is the one replies carry.
+  std::vector<std::string> model_names;
+  std::string version;               // of the program
+  std::int64_t created = 0;          // of the model entry, seconds since 1970
+  chat::ChatLimits limits;           // vocab_size is filled in by the service
+  std::size_t max_tokens = 131'072;  // of a completion, when the request does not say
+  std::size_t workers = 2;           // threads that parse, render and tokenize requests
+};
+
+struct Context {
+  ServiceOptions options;
+  // Shared with whoever loaded it, because the command line may keep it for other uses.
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+  chat::MarkerIds markers;
+  engine::Generator& generator;
+  Metrics& metrics;
+  Log& log;
+  boost::asio::thread_pool workers;
+  std::atomic<bool> draining{false};
+};
+
+}  // namespace daybreak::api

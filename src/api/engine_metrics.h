@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The engine's statistics under the metric names existing dashboards know (vllm:*), and ours.
+
+#include <string>
+
+#include "base/metrics.h"
+#include "engine/stats.h"
+
+namespace daybreak::api {
+
+void report_engine(MetricsSink& sink, const engine::Stats& stats, const std::string& model_name);
+
+}  // namespace daybreak::api

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace daybreak::api {
+namespace {
+
+Status check_model(const std::string& name, const std::vector<std::string>& served) {
+  if (name.empty() || std::ranges::find(served, name) != served.end()) {
+    return ok();
+  }
+  return Error{Errc::kNotFound, fmt::format("model: no model '{}' here, expected {}", name,
+                                            fmt::join(served, " or "))};
+}
+
+// Returns the number of tokens the answer may have. A request that asks for more than fits is
+// refused rather than cut: its answer would end early without saying so.
+Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size_t prompt,
+                                std::size_t context_tokens, std::size_t default_max) {
+  if (prompt >= context_tokens) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("messages: Input token length too long: the prompt has {} tokens, the "
+                             "context of this model has {}",
+                             prompt, context_tokens)};
+  }
+  const std::size_t room = context_tokens - prompt;
+  if (!sampling.max_tokens) {
+    return std::min(room, default_max);
+  }
+  if (*sampling.max_tokens > room) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("max_completion_tokens: {} do not fit: the prompt has {} tokens, the "
+                             "context of this model has {}",
+                             *sampling.max_tokens, prompt, context_tokens)};
+  }
+  return static_cast<std::size_t>(*sampling.max_tokens);
+}
+
+std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling,
+                              const chat::MarkerIds& markers) {
+  std::vector<TokenId> ids;
+  if (!sampling.ignore_eos) {
+    ids = markers.stop_ids();
+  }
+  for (const TokenId id : sampling.stop_token_ids) {
+    if (std::ranges::find(ids, id) == ids.end()) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context) {
+  PreparedChat chat;
+  DAYBREAK_TRY(chat.request, chat::parse_chat_request(body, context.options.limits));
+  DAYBREAK_CHECK_OK(check_model(chat.request.model, context.options.model_names));
+  DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
+  chat.billed_prompt_tokens = prompt.billed_tokens();
+  chat.channel = prompt.initial;
+  chat.prompt = std::move(prompt.ids);
+  DAYBREAK_TRY(chat.max_tokens,
+               answer_room(chat.request.sampling, chat.prompt.size(),
+                           context.generator.context_tokens(), context.options.max_tokens));
+  chat.stop_ids = stop_ids(chat.request.sampling, context.markers);
+  return chat;
+}
+
+engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t choice,
+                                         std::uint64_t seed) {
+  const chat::SamplingOptions& from = chat.request.sampling;
+  engine::GenerateRequest request;
+  request.prompt = chat.prompt;
+  request.max_tokens = chat.max_tokens;
+  request.min_tokens = from.min_tokens;
+  request.stop_ids = chat.stop_ids;
+  engine::SamplingParams& to = request.sampling;
+  to.temperature = static_cast<float>(from.temperature);
+  to.top_p = static_cast<float>(from.top_p);
+  to.top_k = static_cast<int>(from.top_k);
+  to.min_p = static_cast<float>(from.min_p);
+  to.typical_p = static_cast<float>(from.typical_p);
+  to.repetition_penalty = static_cast<float>(from.repetition_penalty);
+  to.presence_penalty = static_cast<float>(from.presence_penalty);
+  to.frequency_penalty = static_cast<float>(from.frequency_penalty);
+  to.logit_bias = from.logit_bias;
+  to.seed = from.seed.value_or(seed);
+  to.choice = choice;
+  if (from.logprobs) {
+    to.logprobs = from.top_logprobs;
+  }
+  return request;
+}
+
+}  // namespace daybreak::api

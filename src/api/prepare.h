@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// From the body of a chat request to what the generator needs. Everything here is pure computation
+// on one request and runs on a worker thread: a long prompt delays nobody else.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "api/context.h"
+#include "base/result.h"
+#include "chat/chat_request.h"
+#include "chat/render.h"
+#include "engine/generator.h"
+
+namespace daybreak::api {
+
+struct PreparedChat {
+  chat::ChatRequest request;
+  std::vector<TokenId> prompt;
+  std::size_t billed_prompt_tokens = 0;  // usage.prompt_tokens
+  chat::Channel channel = chat::Channel::kNone;
+  std::size_t max_tokens = 0;
+  std::vector<TokenId> stop_ids;
+};
+
+// Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not
+// have; kInvalidArgument for a prompt that leaves no room in the context.
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context);
+
+// Returns the request for one of the `n` answers. Every answer gets the same seed and its own
+// choice number.
+engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t choice,
+                                         std::uint64_t seed);
+
+}  // namespace daybreak::api

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/service.h"
+
+#include <utility>
+#include <vector>
+
+#include "api/chat_handler.h"
+#include "api/engine_metrics.h"
+#include "api/error_reply.h"
+#include "api/status_routes.h"
+
+namespace daybreak::api {
+namespace {
+
+const std::vector<double>& duration_bounds() {
+  static const std::vector<double> bounds = {0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1,   2.5,
+                                             5,     10,    30,   60,   120, 300,  600, 1800};
+  return bounds;
+}
+
+}  // namespace
+
+Service::Service(std::unique_ptr<Context> context) : context_(std::move(context)) {}
+
+Service::~Service() { stop_workers(); }
+
+Result<std::unique_ptr<Service>> Service::create(
+    ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
+    engine::Generator& generator, Metrics& metrics, Log& log) {
+  if (options.model_names.empty() || options.workers == 0) {
+    return Error{Errc::kInvalidArgument, "the API needs a model name and at least one worker"};
+  }
+  DAYBREAK_TRY(const chat::MarkerIds markers, chat::MarkerIds::from(*tokenizer));
+  options.limits.vocab_size = generator.vocab_size();
+  const std::size_t workers = options.workers;
+  std::unique_ptr<Context> context(new Context{.options = std::move(options),  // NOLINT: aggregate
+                                               .tokenizer = std::move(tokenizer),
+                                               .markers = markers,
+                                               .generator = generator,
+                                               .metrics = metrics,
+                                               .log = log,
+                                               .workers{workers}});
+  metrics.add_collector(collect_process_metrics);
+  metrics.add_collector([&generator, name = context->options.model_names.front(),
+                         version = context->options.version](MetricsSink& sink) {
+    sink.gauge("daybreak_build_info", "Always 1", 1, {{"version", version}});
+    report_engine(sink, generator.stats(), name);
+  });
+  return std::unique_ptr<Service>(new Service(std::move(context)));  // NOLINT: private constructor
+}
+
+http::Router Service::router() {
+  http::Router router;
+  router.add("POST", "/v1/chat/completions", chat_handler(*context_));
+  add_status_routes(router, *context_);
+  return router;
+}
+
+void Service::attach(http::ServerOptions& options) {
+  options.error_body = http_error_body;
+  options.on_finished = [this](const http::AccessRecord& one) { record(one); };
+}
+
+void Service::start_draining() { context_->draining = true; }
+
+void Service::stop_workers() { context_->workers.join(); }
+
+void Service::record(const http::AccessRecord& record) {
+  const double seconds = std::chrono::duration<double>(record.duration).count();
+  const MetricLabels labels = {{"method", std::string(record.method)},
+                               {"route", std::string(record.route)},
+                               {"code", std::to_string(record.status)}};
+  context_->metrics.counter("daybreak_http_requests_total", "HTTP requests answered", labels).add();
+  context_->metrics
+      .histogram("daybreak_http_request_duration_seconds", "From first byte to last byte",
+                 duration_bounds(), {{"route", std::string(record.route)}})
+      .observe(seconds);
+  std::vector<LogField> fields = {{"id", record.id},
+                                  {"method", record.method},
+                                  {"route", record.route},
+                                  {"status", std::int64_t{record.status}}};
+  for (const http::Note& note : record.notes) {
+    fields.push_back({note.name, note.value});
+  }
+  fields.push_back({"total_ms", seconds * 1000.0});
+  context_->log.write(LogLevel::kInfo, "request", fields);
+}
+
+}  // namespace daybreak::api

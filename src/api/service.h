@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Service: the OpenAI-compatible API over one Generator. Gives an HTTP server its routes, its error
+// bodies and its access log.
+//
+// Shutdown, in this order: start_draining(); Generator::stop(), after which no answer is pending;
+// Server::stop(); stop_workers(). The server is destroyed before the service, the service before
+// the generator.
+
+#include <memory>
+
+#include "api/context.h"
+#include "base/result.h"
+#include "http/router.h"
+#include "http/server_options.h"
+
+namespace daybreak::api {
+
+class Service {
+ public:
+  // `generator`, `metrics` and `log` must outlive the service.
+  // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name).
+  [[nodiscard]] static Result<std::unique_ptr<Service>> create(
+      ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
+      engine::Generator& generator, Metrics& metrics, Log& log);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Returns every route. The service must outlive it.
+  [[nodiscard]] http::Router router();
+  // Sets the hooks of an HTTP server. The service must outlive it.
+  void attach(http::ServerOptions& options);
+
+  // From now on /health and new generations answer 503. Thread-safe.
+  void start_draining();
+  // Joins the threads that prepare requests. REQUIRES: the server is stopped, not yet destroyed.
+  void stop_workers();
+
+ private:
+  explicit Service(std::unique_ptr<Context> context);
+  void record(const http::AccessRecord& record);
+
+  std::unique_ptr<Context> context_;
+};
+
+}  // namespace daybreak::api

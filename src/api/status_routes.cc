@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/status_routes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "api/error_reply.h"
+
+namespace daybreak::api {
+namespace {
+
+using http::Exchange;
+using http::Response;
+using http::Task;
+using Json = nlohmann::ordered_json;
+
+// A handler whose answer needs no waiting.
+http::Handler simple(std::function<Response(const Exchange&)> answer) {
+  return [answer = std::move(answer)](Exchange& exchange) -> Task<void> {
+    Response response = answer(exchange);
+    co_await exchange.respond(std::move(response));
+  };
+}
+
+Response json_response(int status, const Json& json) {
+  Response response;
+  response.status = status;
+  response.body = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return response;
+}
+
+Json model_json(const Context& context, const std::string& name) {
+  return {{"id", name},
+          {"object", "model"},
+          {"created", context.options.created},
+          {"owned_by", "daybreak"},
+          {"max_model_len", context.generator.context_tokens()}};
+}
+
+Response models(const Context& context) {
+  Json data = Json::array();
+  for (const std::string& name : context.options.model_names) {
+    data.push_back(model_json(context, name));
+  }
+  return json_response(200, {{"object", "list"}, {"data", std::move(data)}});
+}
+
+Response model(const Context& context, const std::string& name) {
+  const auto& names = context.options.model_names;
+  if (std::ranges::find(names, name) == names.end()) {
+    return error_response({Errc::kNotFound, "no model '" + name + "' here"});
+  }
+  return json_response(200, model_json(context, name));
+}
+
+Response health(const Context& context, const char* good) {
+  return context.draining ? json_response(503, {{"status", "draining"}})
+                          : json_response(200, {{"status", good}});
+}
+
+// Ready: a request sent now would be queued, not refused.
+Response ready(const Context& context) {
+  return context.generator.stats().draining ? json_response(503, {{"status", "draining"}})
+                                            : health(context, "ready");
+}
+
+Response metrics(const Context& context) {
+  Response response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = context.metrics.text();
+  return response;
+}
+
+}  // namespace
+
+void add_status_routes(http::Router& router, Context& context) {
+  router.add("GET", "/v1/models", simple([&](const Exchange&) { return models(context); }));
+  router.add("GET", "/v1/models/{model}", simple([&](const Exchange& exchange) {
+               return model(context, exchange.parameters().front());
+             }));
+  router.add("GET", "/health", simple([&](const Exchange&) { return health(context, "ok"); }));
+  router.add("GET", "/ready", simple([&](const Exchange&) { return ready(context); }));
+  router.add("GET", "/metrics", simple([&](const Exchange&) { return metrics(context); }));
+  router.add("GET", "/version", simple([&](const Exchange&) {
+               return json_response(200, {{"version", context.options.version}});
+             }));
+}
+
+}  // namespace daybreak::api

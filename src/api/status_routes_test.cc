@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/status_routes.h"
+
+#include <gtest/gtest.h>
+
+#include "api/api_test_server.h"
+
+namespace daybreak::api {
+namespace {
+
+using testing::body_of;
+using testing::status_of;
+
+TEST(StatusRoutes, ModelsListsEveryName) {
+  TestApi api(TestApi::says("x"));
+  const Json json = Json::parse(body_of(api.get("/v1/models")));
+  EXPECT_EQ(json["object"], "list");
+  ASSERT_EQ(json["data"].size(), 2U);
+  EXPECT_EQ(json["data"][0]["id"], "nano");
+  EXPECT_EQ(json["data"][0]["created"], 1234);
+  EXPECT_EQ(Json::parse(body_of(api.get("/v1/models/kimi-k3")))["id"], "kimi-k3");
+  const std::string missing = api.get("/v1/models/gpt");
+  EXPECT_EQ(status_of(missing), 404);
+  EXPECT_EQ(Json::parse(body_of(missing))["error"]["type"], "resource_not_found_error");
+}
+
+TEST(StatusRoutes, HealthAndReadinessTurnWhenDraining) {
+  TestApi api(TestApi::says("x"));
+  EXPECT_EQ(body_of(api.get("/health")), R"({"status":"ok"})");
+  EXPECT_EQ(body_of(api.get("/ready")), R"({"status":"ready"})");
+  EXPECT_EQ(body_of(api.get("/version")), R"({"version":"1.2.3"})");
+  api.service->start_draining();
+  for (const char* path : {"/health", "/ready"}) {
+    const std::string reply = api.get(path);
+    EXPECT_EQ(status_of(reply), 503);
+    EXPECT_EQ(body_of(reply), R"({"status":"draining"})");
+  }
+}
+
+TEST(StatusRoutes, MetricsCountRequestsByRouteAndCode) {
+  TestApi api(TestApi::says("hello<|end_of_msg|>"));
+  api.post(chat_body());
+  api.post("{");
+  api.get("/nothing");
+  ASSERT_TRUE(
+      eventually([&] { return api.metrics.text().find(R"(route="none")") != std::string::npos; }));
+  const std::string text = body_of(api.get("/metrics"));
+  for (const char* line :
+       {R"(daybreak_http_requests_total{code="200",method="POST",route="/v1/chat/completions"} 1)",
+        R"(daybreak_http_requests_total{code="400",method="POST",route="/v1/chat/completions"} 1)",
+        R"(daybreak_http_requests_total{code="404",method="GET",route="none"} 1)",
+        R"(daybreak_build_info{version="1.2.3"} 1)",
+        R"(vllm:num_requests_running{engine="0",model_name="nano"} 0)",
+        R"(vllm:num_requests_waiting{engine="0",model_name="nano"} 0)",
+        R"(vllm:time_to_first_token_seconds_bucket)", R"(vllm:inter_token_latency_seconds_count)",
+        R"(vllm:e2e_request_latency_seconds_sum)", R"(vllm:generation_tokens_total)",
+        R"(finished_reason="stop")", R"(process_resident_memory_bytes )"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
+  }
+}
+
+}  // namespace
+}  // namespace daybreak::api

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/update_mailbox.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace daybreak::api {
+
+void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || overflowed_) {
+    return;
+  }
+  overflowed_ = waiting_tokens_ + update.tokens.size() > kMaxWaitingTokens;
+  if (!overflowed_) {
+    add(choice, update);
+  }
+  if (std::exchange(reader_sleeps_, false)) {
+    boost::asio::post(ready_.get_executor(),
+                      [self = shared_from_this()] { self->ready_.cancel(); });
+  }
+}
+
+void UpdateMailbox::add(std::size_t choice, const engine::Update& update) {
+  waiting_tokens_ += update.tokens.size();
+  const bool joins = !batches_.empty() && batches_.back().choice == choice;
+  Batch& batch = joins ? batches_.back() : batches_.emplace_back();
+  batch.choice = choice;
+  batch.tokens.insert(batch.tokens.end(), update.tokens.begin(), update.tokens.end());
+  batch.finish = update.finish;
+  batch.cached_tokens = update.usage.cached_tokens;
+  if (update.error != nullptr) {
+    batch.error = *update.error;
+  }
+}
+
+boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (overflowed_) {
+        co_return Error{Errc::kResourceLimit, "the client reads too slowly: more than " +
+                                                  std::to_string(kMaxWaitingTokens) +
+                                                  " tokens were waiting"};
+      }
+      if (!batches_.empty()) {
+        waiting_tokens_ = 0;
+        co_return std::exchange(batches_, {});
+      }
+      reader_sleeps_ = true;
+    }
+    // A wake-up is posted to this strand, so it runs only once the wait below has begun.
+    ready_.expires_at(std::chrono::steady_clock::time_point::max());
+    co_await ready_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  }
+}
+
+void UpdateMailbox::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+}
+
+}  // namespace daybreak::api

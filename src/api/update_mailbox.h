@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// UpdateMailbox: carries what the engine's thread produces to the coroutine that answers a client.
+// The engine never waits for it; the coroutine sleeps until there is something.
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/generator.h"
+
+namespace daybreak::api {
+
+// A copy of one or more consecutive Updates of one choice.
+struct Batch {
+  std::size_t choice = 0;
+  std::vector<engine::GeneratedToken> tokens;
+  std::optional<engine::FinishReason> finish;
+  std::optional<Error> error;
+  std::size_t cached_tokens = 0;
+};
+
+// Tokens that may wait for a client that reads too slowly. Past it the answer is given up.
+inline constexpr std::size_t kMaxWaitingTokens = 65'536;
+
+class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
+ public:
+  explicit UpdateMailbox(const boost::asio::any_io_executor& strand) : ready_(strand) {}
+
+  // Adds a copy of `update`. Any thread; never blocks.
+  void push(std::size_t choice, const engine::Update& update);
+
+  // Returns everything that has arrived, waiting until there is something. On the strand, one
+  // caller at a time. Errors: kResourceLimit when more than kMaxWaitingTokens were waiting.
+  boost::asio::awaitable<Result<std::vector<Batch>>> next();
+
+  // Ignores every later push. Any thread.
+  void close();
+
+ private:
+  void add(std::size_t choice, const engine::Update& update);
+
+  boost::asio::steady_timer ready_;  // only touched on the strand
+  std::mutex mutex_;                 // guards what follows
+  std::vector<Batch> batches_;
+  std::size_t waiting_tokens_ = 0;
+  bool reader_sleeps_ = false;
+  bool overflowed_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace daybreak::api

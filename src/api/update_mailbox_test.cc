@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/update_mailbox.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <thread>
+
+namespace daybreak::api {
+namespace {
+
+using engine::GeneratedToken;
+using engine::Update;
+
+engine::Update with(std::span<const GeneratedToken> tokens) {
+  Update update;
+  update.tokens = tokens;
+  return update;
+}
+
+// Runs next() once on its own context.
+Result<std::vector<Batch>> take(UpdateMailbox& mailbox, boost::asio::io_context& io) {
+  std::optional<Result<std::vector<Batch>>> got;
+  auto reader = [&]() -> boost::asio::awaitable<void> { got.emplace(co_await mailbox.next()); };
+  boost::asio::co_spawn(io, reader, boost::asio::detached);
+  io.restart();
+  io.run();
+  return *got;
+}
+
+TEST(UpdateMailbox, JoinsNeighboursOfOneChoiceInOrder) {
+  boost::asio::io_context io;
+  auto mailbox = std::make_shared<UpdateMailbox>(io.get_executor());
+  for (const auto& [choice, id] : {std::pair<std::size_t, TokenId>{0, 1}, {0, 2}, {1, 3}, {0, 4}}) {
+    const GeneratedToken token{.id = id, .top = {}};
+    mailbox->push(choice, with({&token, 1}));
+  }
+  const auto batches = *take(*mailbox, io);
+  ASSERT_EQ(batches.size(), 3U);
+  EXPECT_EQ(batches[0].tokens.size(), 2U);
+  EXPECT_EQ(batches[1].choice, 1U);
+  EXPECT_EQ(batches[2].tokens[0].id, 4U);
+}
+
+TEST(UpdateMailbox, BoundHoldsAtTheTokenAndOnePast) {
+  const std::vector<GeneratedToken> tokens(kMaxWaitingTokens);
+  boost::asio::io_context io;
+  auto full = std::make_shared<UpdateMailbox>(io.get_executor());
+  full->push(0, with(tokens));
+  EXPECT_EQ((*take(*full, io))[0].tokens.size(), kMaxWaitingTokens);
+  full->push(0, with({tokens.data(), 1}));  // taken tokens no longer count
+  EXPECT_TRUE(take(*full, io));
+
+  auto over = std::make_shared<UpdateMailbox>(io.get_executor());
+  over->push(0, with(tokens));
+  over->push(0, with({tokens.data(), 1}));
+  EXPECT_EQ(take(*over, io).error().code, Errc::kResourceLimit);
+}
+
+}  // namespace
+}  // namespace daybreak::api
