@@ -112,8 +112,11 @@ Status ForwardPass::check_chunk(std::span<const Chunk> chunks, std::size_t index
 }
 
 Status ForwardPass::reserve(std::span<const Chunk> chunks) {
-  for (const Chunk& chunk : chunks) {
-    DAYBREAK_CHECK_OK(chunk.state->reserve(chunk.state->position() + chunk.ids.size()));
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    SequenceState& state = *chunks[i].state;
+    if (Status status = state.reserve(state.position() + chunks[i].ids.size()); !status) {
+      return std::move(status).error().in("chunk " + std::to_string(i));
+    }
   }
   return ok();
 }

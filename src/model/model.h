@@ -36,9 +36,9 @@ enum class LogitRows : std::uint8_t { kNone, kLast, kAll };
 // Consecutive tokens of one sequence, to be appended to its state.
 struct Chunk {
   SequenceState* state = nullptr;
-  std::span<const TokenId> ids;  // at least one
+  std::span<const TokenId> ids = {};  // at least one
   LogitRows rows = LogitRows::kLast;
-  std::span<float> logits;  // out: [rows, vocab], rows 0, 1 or ids.size()
+  std::span<float> logits = {};  // out: [rows, vocab], rows 0, 1 or ids.size()
   // Out: the logits are not finite (damaged weights), so neither they nor the state are of use.
   bool failed = false;
 };
