@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the include direction against the table in ARCHITECTURE.md.
 
-A module may include itself, `base`, and what its row lists. Test code may also include testing/.
+A module may include itself, `base`, and what its row lists. Test code (x_test.cc, and headers whose
+first paragraph says "Test code only") may also include testing/.
 """
 import pathlib
 import re
@@ -41,7 +42,8 @@ def main():
         may = allowed[module] | {module, "base"}
         if "all" in may:
             may |= set(allowed)
-        if path.name.endswith("_test.cc"):
+        head = re.sub(r"\s+(//)?\s*", " ", path.read_text()[:600])
+        if path.name.endswith("_test.cc") or "Test code only" in head:
             may |= {"testing"}
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = re.match(r'\s*#include "(?:([a-z_]+)/)?([^"]+)"', line)
