@@ -11,13 +11,17 @@ namespace daybreak::kernels {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::array kAll = {&kScalarTable, &kAvx2Table};
+constexpr std::array kAll = {&kScalarTable, &kAvx2Table, &kAvx512Table};
 
 std::size_t count_available() {
   std::size_t count = 1;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("f16c")) {
     count = 2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+      count = 3;
+    }
   }
   return count;
 }

@@ -34,6 +34,7 @@ inline constexpr std::size_t kMxPanel = 4096;
 struct Mxfp4Rows {
   const std::byte* codes[4];
   const std::uint8_t* scales[4];
+  std::size_t block_bytes;  // from these rows to the next four
 };
 
 // Lanes of four rows: 04 holds A0 A4 B0 B4 | C0 C4 D0 D4, and so on.
@@ -197,6 +198,13 @@ inline __m128 chunk_4_rows(const Mxfp4Rows& rows, const Mxfp4Scales& scales, std
     const std::size_t count = std::min<std::size_t>(8, groups - base);
     for (std::size_t g = 0; g < count; ++g) {
       const std::size_t k = (base + g) * kMxGroup;
+      if (g % 4 == 0) {
+        // The next rows' codes: four short streams end before the hardware has learnt them.
+        for (const std::byte* codes : rows.codes) {
+          _mm_prefetch(reinterpret_cast<const char*>(codes + (begin + k) / 2 + rows.block_bytes),
+                       _MM_HINT_T0);
+        }
+      }
       add_group(d, rows, (begin + k) / 2, x + k, group_scale(half, g), acc);
     }
   }
@@ -206,6 +214,7 @@ inline __m128 chunk_4_rows(const Mxfp4Rows& rows, const Mxfp4Scales& scales, std
 // The rows from `row` on; beyond `row_end` the last one again, whose sum is then not stored.
 inline Mxfp4Rows four_rows(const MatrixView& w, std::size_t row, std::size_t row_end) {
   Mxfp4Rows rows;
+  rows.block_bytes = 4 * (w.cols / 2);
   for (std::size_t i = 0; i < 4; ++i) {
     const std::size_t r = std::min(row + i, row_end - 1);
     rows.codes[i] = w.data + r * (w.cols / 2);
