@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/runner_options.h"
+
+#include <utility>
+
+#include "base/cpu_quota.h"
+#include "cli/model_path.h"
+#include "kernels/dispatch.h"
+#include "kernels/float_environment.h"
+
+namespace daybreak::cli {
+
+void add_runner_options(CLI::App& command, RunnerOptions& options) {
+  command.add_option("MODEL", options.model, "model directory; default: the bundled model");
+  command.add_option("--threads", options.threads,
+                     "threads that compute; default: the CPUs this process may use");
+  command.add_option("--numerics", options.numerics, "exact (default); fast is not available yet");
+  command.add_option("--isa", options.isa,
+                     "instruction set: scalar, avx2, ...; default: the best this CPU has");
+}
+
+Result<LoadedModel> load_model(const RunnerOptions& options) {
+  if (options.numerics == "fast") {
+    return Error{Errc::kUnsupported, "--numerics: this version computes exact only, found fast"};
+  }
+  if (options.numerics != "exact") {
+    return Error{Errc::kInvalidArgument,
+                 "--numerics: expected exact or fast, found '" + options.numerics + "'"};
+  }
+  if (!options.isa.empty()) {
+    if (Status status = kernels::use(options.isa); !status) {
+      return std::move(status).error().in("--isa");
+    }
+  }
+  DAYBREAK_TRY(std::filesystem::path path, resolve_model(options.model));
+  DAYBREAK_TRY(std::unique_ptr<model::Model> model, model::Model::load(path));
+  return LoadedModel{.path = std::move(path), .model = std::move(model)};
+}
+
+Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
+                                                         const RunnerOptions& options,
+                                                         std::size_t max_sequences,
+                                                         std::size_t max_positions) {
+  std::size_t threads = options.threads;
+  if (threads == 0) {
+    DAYBREAK_TRY(threads, available_cpus());
+  }
+  return engine::ModelRunner::create(loaded.model,
+                                     {.threads = threads,
+                                      .max_sequences = max_sequences,
+                                      .max_positions = max_positions,
+                                      .on_thread_start = kernels::set_float_environment});
+}
+
+}  // namespace daybreak::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The options by which every command that computes chooses a model and how to run it.
+
+#include <CLI/App.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "engine/model_runner.h"
+
+namespace daybreak::cli {
+
+struct RunnerOptions {
+  std::string model;        // empty: the bundled model
+  std::size_t threads = 0;  // 0: available_cpus()
+  std::string numerics = "exact";
+  std::string isa;  // empty: the fastest this CPU has
+};
+
+// Declares MODEL, --threads, --numerics and --isa. `options` must outlive parsing.
+void add_runner_options(CLI::App& command, RunnerOptions& options);
+
+struct LoadedModel {
+  std::filesystem::path path;
+  std::shared_ptr<const model::Model> model;  // also owned by the runners made of it
+};
+
+// Chooses the instruction set and opens the model. Errors: kUnsupported for numerics other than
+// "exact", kInvalidArgument for an unknown isa, those of resolve_model and Model::load.
+Result<LoadedModel> load_model(const RunnerOptions& options);
+
+// Returns a runner of a loaded model. Errors: those of ModelRunner::create and available_cpus.
+Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
+                                                         const RunnerOptions& options,
+                                                         std::size_t max_sequences,
+                                                         std::size_t max_positions);
+
+}  // namespace daybreak::cli
