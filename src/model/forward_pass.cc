@@ -60,6 +60,8 @@ Status ForwardPass::run(std::span<Chunk> chunks) {
     embed(chunks);
     run_layers({.segments = ws_.segments_, .tokens = tokens}, 0, config_.layers);
     collect_targets(chunks);
+    ++ws_.counters_.steps;
+    ws_.counters_.tokens += tokens;
     if (Status step = write_logits(chunks); !step && status) {
       status = std::move(step);
     }
@@ -229,6 +231,8 @@ Status ForwardPass::write_logits(std::span<Chunk> chunks) {
   if (rows == 0) {
     return ok();
   }
+  ++ws_.counters_.logit_steps;
+  ws_.counters_.logit_rows += rows;
   const std::size_t hidden = config_.hidden_size;
   const std::size_t vocab = config_.vocab_size;
   team_.for_ranges(rows, 1, [&](std::size_t begin, std::size_t end) {

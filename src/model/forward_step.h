@@ -5,6 +5,7 @@
 // sequences, lying one after the other in every activation buffer.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "model/sequence_state.h"
@@ -32,6 +33,15 @@ struct LogitTarget {
   std::size_t chunk = 0;
   std::size_t row = 0;
   std::size_t position = 0;
+};
+
+// What forward passes did so far, for metrics and benches.
+struct StepCounters {
+  std::uint64_t steps = 0;         // passes over the layers
+  std::uint64_t tokens = 0;        // sum over the steps
+  std::uint64_t logit_rows = 0;
+  std::uint64_t logit_steps = 0;   // steps that read the head
+  std::uint64_t experts_read = 0;  // sum over steps and layers of the experts in use
 };
 
 struct Step {

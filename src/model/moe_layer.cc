@@ -85,6 +85,7 @@ void run_experts(const MoeLayer& layer, std::size_t tokens, MoeScratch& scratch,
   scratch.jobs.clear();
   add_expert_jobs(layer, scratch, scratch.slot_in, scratch.slot_gate,
                   [](const MlpWeights& e) -> const MatrixView& { return e.gate; });
+  scratch.experts_read += scratch.jobs.size();
   add_expert_jobs(layer, scratch, scratch.slot_in, scratch.slot_up,
                   [](const MlpWeights& e) -> const MatrixView& { return e.up; });
   run_linears(team, scratch.jobs);

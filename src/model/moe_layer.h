@@ -6,6 +6,7 @@
 // combined per token in ascending expert order (numerics rule 7).
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/aligned_buffer.h"
@@ -38,6 +39,7 @@ struct MoeScratch {
   std::vector<std::size_t> first_slot;  // [experts + 1]
   std::vector<std::size_t> next_slot;   // [experts]
   std::vector<LinearJob> jobs;
+  std::uint64_t experts_read = 0;  // counts each expert in use once per call
 };
 
 struct MoeLayer {

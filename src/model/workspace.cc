@@ -32,4 +32,10 @@ Workspace::Workspace(const ModelConfig& config, const WorkspaceOptions& options)
   targets_.reserve(tokens_);
 }
 
+StepCounters Workspace::counters() const {
+  StepCounters counters = counters_;
+  counters.experts_read = moe_.experts_read;
+  return counters;
+}
+
 }  // namespace daybreak::model

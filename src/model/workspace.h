@@ -32,6 +32,7 @@ class Workspace {
   explicit Workspace(const ModelConfig& config, const WorkspaceOptions& options = {});
 
   [[nodiscard]] std::size_t tokens() const { return tokens_; }
+  [[nodiscard]] StepCounters counters() const;
 
  private:
   friend class ForwardPass;
@@ -48,6 +49,7 @@ class Workspace {
   std::vector<Segment> segments_;  // of the current step
   std::vector<SegmentSource> sources_;
   std::vector<LogitTarget> targets_;
+  StepCounters counters_;  // experts_read is kept in moe_
 };
 
 }  // namespace daybreak::model
