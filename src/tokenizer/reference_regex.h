@@ -78,8 +78,10 @@ class Regex {
           pc = i.y;
           break;
         case Op::kSplit:
-          if (const std::size_t end = run(symbols, i.x, at); end != npos) {
-            return end;
+          if (i.x != i.y) {  // otherwise a jump, which must not be tried twice
+            if (const std::size_t end = run(symbols, i.x, at); end != npos) {
+              return end;
+            }
           }
           pc = i.y;
           break;
