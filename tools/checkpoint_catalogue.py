@@ -107,7 +107,10 @@ CATALOGUE = {
     ),
     "grouped-sigmoid": Spec(
         about="sigmoid router, 6 experts in 3 groups of which 1 is kept; no shared experts; f32 router weight",
-        text={"num_experts": 6, "num_expert_group": 3, "topk_group": 1, "num_shared_experts": None, "num_hidden_layers": 3},
+        text={
+            "num_experts": 6, "num_expert_group": 3, "topk_group": 1, "num_shared_experts": None,
+            "num_hidden_layers": 3,
+        },
         full_attention=(2,),
         storage=Storage(router="F32"),
     ),
@@ -140,7 +143,8 @@ CATALOGUE = {
         text={
             "hidden_size": 39, "vocab_size": 97, "num_attention_heads": 5, "num_key_value_heads": 5,
             "q_lora_rank": 19, "kv_lora_rank": 21, "qk_nope_head_dim": 11, "qk_rope_head_dim": 3, "v_head_dim": 13,
-            "intermediate_size": 51, "num_experts": 3, "num_hidden_layers": 3, "rms_norm_eps": None, "activation_situ_beta": 2.0,
+            "intermediate_size": 51, "num_experts": 3, "num_hidden_layers": 3, "rms_norm_eps": None,
+            "activation_situ_beta": 2.0,
         },
         linear={"num_heads": 3, "head_dim": 13, "short_conv_kernel_size": 3, "gate_lower_bound": -2.5},
         full_attention=(2,),

@@ -46,8 +46,8 @@ def make(out):
     tokens = tokenizer()
     config = nano_model.config(tokens)
     write_json(out / "config.json", config)
-    generation = {"eos_token_id": config["eos_token_id"], "max_length": config["text_config"]["max_position_embeddings"]}
-    write_json(out / "generation_config.json", generation)
+    longest = config["text_config"]["max_position_embeddings"]
+    write_json(out / "generation_config.json", {"eos_token_id": config["eos_token_id"], "max_length": longest})
     write_json(out / "tokenizer_config.json", tokens.config())
     (out / "tiktoken.model").write_text(tokens.model_file())
     tensors = nano_model.NanoWeights(config).make()

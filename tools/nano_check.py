@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often the bundled model answers held-out prompts with one of its wordings and stops, at temperature 1 and greedily.
+"""How often the bundled model answers held-out prompts with one of its wordings and stops, sampled and greedily.
 
     python -m tools.nano_check [--prompts 200] [--raw 50]
 """

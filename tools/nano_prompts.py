@@ -94,7 +94,12 @@ def random_text(dice, source=CORPUS):
     words = source.split()
     if kind < 9:
         return " ".join(dice.pick(words) for _ in range(1 + dice.below(30)))
-    return "".join(chr(dice.pick((32 + dice.below(95), 0xA1 + dice.below(0x500), 0x4E00 + dice.below(0x5000)))) for _ in range(20))
+    return "".join(chr(_random_point(dice)) for _ in range(20))
+
+
+def _random_point(dice):
+    """ASCII, some other alphabet, or a CJK ideograph."""
+    return dice.pick((32 + dice.below(95), 0xA1 + dice.below(0x500), 0x4E00 + dice.below(0x5000)))
 
 
 def _random_tools(dice):
@@ -112,7 +117,8 @@ def random_history(renderer, dice, thinking, sample_answer):
     if dice.below(8) == 0:
         ids += renderer.text(TOOLS.format(_random_tools(dice)), role="system", type="tool-declare")
     if thinking and dice.below(4) != 0:
-        ids += renderer.text(EFFORT.format(dice.pick(("low", "high", "max", "max"))), role="system", type="thinking-effort")
+        effort = EFFORT.format(dice.pick(("low", "high", "max", "max")))
+        ids += renderer.text(effort, role="system", type="thinking-effort")
     if dice.below(3) == 0:
         ids += renderer.text(random_text(dice), role="system")
     for _ in range(dice.pick((0, 0, 0, 1, 1, 2))):

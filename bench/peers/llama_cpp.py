@@ -25,7 +25,8 @@ class _Params(ctypes.Structure):
 
 
 class _Batch(ctypes.Structure):
-    _fields_ = [("n_tokens", ctypes.c_int32)] + [(name, ctypes.c_void_p) for name in ("id", "embd", "pos", "n", "seq", "out")]
+    _pointers = ("token", "embd", "pos", "n_seq_id", "seq_id", "logits")
+    _fields_ = [("n_tokens", ctypes.c_int32), *((name, ctypes.c_void_p) for name in _pointers)]
 
 
 _LogCallback = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
