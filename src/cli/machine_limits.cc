@@ -28,19 +28,28 @@ constexpr int kRuns = 6;
 // Results go here, so that no loop can be removed.
 std::atomic<std::uint64_t> g_sink{0};
 
+// Read from memory, so that no chain can be computed ahead.
+volatile float g_factor = 0.5f;
+
 // Independent chains: enough for latency 4 on two ports.
 constexpr std::size_t kChains = 12;
 
 // Returns the multiply-adds it made.
 double fma_scalar() {
+  constexpr std::size_t kSteps = kFmaSteps / 8;
   std::array<float, kChains> acc{};
-  for (std::size_t i = 0; i < kFmaSteps; ++i) {
+  const float half = g_factor;
+  for (std::size_t i = 0; i < kSteps; ++i) {
     for (float& a : acc) {
-      a = std::fma(a, 0.5f, 1.0f);
+      a = std::fma(a, half, half);
     }
   }
-  g_sink += static_cast<std::uint64_t>(acc[0]);
-  return static_cast<double>(kFmaSteps * kChains);
+  float sum = 0;
+  for (const float a : acc) {
+    sum += a;
+  }
+  g_sink += static_cast<std::uint64_t>(sum);
+  return static_cast<double>(kSteps * kChains);
 }
 
 }  // namespace
@@ -56,7 +65,7 @@ double fma_avx2() {
   for (__m256& a : acc) {
     a = _mm256_set1_ps(1.0f);
   }
-  const __m256 half = _mm256_set1_ps(0.5f);
+  const __m256 half = _mm256_set1_ps(g_factor);
   for (std::size_t i = 0; i < kFmaSteps; ++i) {
     for (__m256& a : acc) {
       a = _mm256_fmadd_ps(a, half, half);
@@ -83,7 +92,7 @@ double fma_avx512() {
   for (__m512& a : acc) {
     a = _mm512_set1_ps(1.0f);
   }
-  const __m512 half = _mm512_set1_ps(0.5f);
+  const __m512 half = _mm512_set1_ps(g_factor);
   for (std::size_t i = 0; i < kFmaSteps; ++i) {
     for (__m512& a : acc) {
       a = _mm512_fmadd_ps(a, half, half);
