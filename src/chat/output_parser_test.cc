@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chat/output_shapes.h"
+#include "chat/python_json.h"
 
 namespace daybreak::chat {
 namespace {
@@ -70,6 +71,31 @@ TEST(OutputParser, StringArgumentsAreStreamedAsTheyArrive) {
     told += events[0].text.size();
   }
   EXPECT_EQ(told, 36U);
+}
+
+TEST(OutputParser, LongArgumentIsToldInSmallPiecesAndWhole) {
+  const auto tokenizer = shapes::load_tokenizer();
+  OutputParser parser(*tokenizer, shapes::load_markers(*tokenizer), {});
+  std::vector<OutputEvent> events;
+  parser.push(encode(*tokenizer, kCall), events);
+  std::string value;
+  while (value.size() < 50'000) {
+    value += "line " + std::to_string(value.size()) + " {\"} \\\n";
+  }
+  std::vector<TokenId> ids;
+  tokenizer->encode(value, tokenizer::AllowSpecial::kNo, tokenizer::Slicing::kOn, ids);
+  std::string told;
+  for (const TokenId id : ids) {
+    events.clear();
+    parser.push(id, events);
+    for (const OutputEvent& event : events) {
+      EXPECT_LE(event.text.size(), 64U);
+      told += event.text;
+    }
+  }
+  std::string expected;
+  append_python_escaped(expected, value);
+  EXPECT_EQ(told, expected);
 }
 
 TEST(OutputParser, CallIsAnnouncedOnceWithItsWholeName) {
