@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/elementary.h"
+
 namespace daybreak::model {
 namespace {
 
@@ -62,6 +64,28 @@ TEST(Router, RenormalisesOnlyForMoreThanOneExpert) {
   EXPECT_EQ(two[1].weight, 0.5f);
   config.renormalize = false;
   EXPECT_EQ(run(config, {0, 0})[1].weight, 0.5f);
+}
+
+// Rule 7: the divisor is a chain over ascending expert ids, not over the order of selection.
+TEST(Router, RenormalisesByASumInAscendingExpertOrder) {
+  const MoeConfig config = config_of(3, 3);
+  const auto divisor_of = [](float a, float b, float c) { return a + b + c + 1e-20f; };
+  bool order_mattered = false;
+  for (int i = 1; i < 200; ++i) {
+    const std::vector<float> logits = {-0.013f * static_cast<float>(i), 1.7f,
+                                       0.011f * static_cast<float>(i)};
+    std::vector<float> s;
+    for (const float logit : logits) {
+      s.push_back(kernels::sigmoid(logit));
+    }
+    const std::vector<Choice> choices = run(config, logits);
+    const float ascending = divisor_of(s[0], s[1], s[2]);
+    for (std::size_t e = 0; e < 3; ++e) {
+      ASSERT_EQ(choices[e].weight, s[e] / ascending) << i;
+    }
+    order_mattered |= ascending != divisor_of(s[1], s[2], s[0]);
+  }
+  EXPECT_TRUE(order_mattered);
 }
 
 TEST(Router, ScalesAfterRenormalising) {
