@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often the bundled model answers held-out prompts with one of its wordings and stops, sampled and greedily.
 
-    python -m tools.nano_check [--prompts 200] [--raw 50]
+    python -m tools.nano_check [--prompts 200] [--raw 50] [--daybreak BINARY]
+
+With --daybreak the product generates, otherwise the reference model.
 """
 
 import argparse
+import json
 import os
 import pathlib
+import subprocess
 import sys
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,9 +25,19 @@ from .reference.model import Model  # noqa: E402
 MAX_TOKENS = 200
 
 
-def generate(model, prompt, end, dice):
-    """Ids after prompt up to and with end, or MAX_TOKENS of them; dice None is greedy."""
+def generate_with_daybreak(binary, model_dir, prompt, seed):
+    """Ids after prompt by the product; seed None is greedy."""
+    command = [binary, "generate", model_dir, "--ids", ",".join(map(str, prompt)), "--max-tokens", MAX_TOKENS]
+    command += ["--threads", 1, "--json"]
+    command += ["--temperature", 0] if seed is None else ["--temperature", 1, "--seed", seed]
+    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)["ids"]
+
+
+def generate(model, prompt, end, seed):
+    """Ids after prompt up to and with end, or MAX_TOKENS of them; seed None is greedy."""
     state, ids = model.new_state(), []
+    dice = None if seed is None else Dice(f"nano sampling {seed}")
     hidden = model.hidden(prompt, state)
     while len(ids) < MAX_TOKENS and (not ids or ids[-1] != end):
         if ids:
@@ -67,12 +81,17 @@ def main(arguments):
     parser.add_argument("--model", type=pathlib.Path, default=make_nano.DEFAULT_OUT)
     parser.add_argument("--prompts", type=int, default=200)
     parser.add_argument("--raw", type=int, default=50)
+    parser.add_argument("--daybreak", type=pathlib.Path)
     options = parser.parse_args(arguments)
-    model, renderer = Model.load(options.model), Renderer(make_nano.tokenizer())
+    model = None if options.daybreak else Model.load(options.model)
+    renderer = Renderer(make_nano.tokenizer())
     end, counts = renderer.tokenizer.special(END_OF_MSG), {}
     for number, (kind, prompt, thinking) in enumerate(_prompts(renderer, options.prompts, options.raw)):
-        for mode, dice in (("greedy", None), ("temperature 1", Dice(f"nano sampling {number}"))):
-            ids = generate(model, prompt, end, dice)
+        for mode, seed in (("greedy", None), ("temperature 1", number)):
+            if model is None:
+                ids = generate_with_daybreak(options.daybreak, options.model, prompt, seed)
+            else:
+                ids = generate(model, prompt, end, seed)
             total = counts.setdefault((kind, mode), [0, 0, 0])
             total[0] += 1
             total[1] += _is_well_formed(renderer, ids, thinking)

@@ -14,8 +14,9 @@ from .reference.safetensors_file import decode
 
 HEAD = "language_model.lm_head.weight"
 CONVERSATIONS = 400
-STRAY_TEXTS = 300
-STEPS = 600
+STRAY_TEXTS = 150
+STRAY_WEIGHT = 0.2  # answering a chat matters more than recovering from text that is no chat
+STEPS = 300
 RATE = 0.05
 DECAY = 1e-5  # weight of the squared norm of a row
 
@@ -26,10 +27,12 @@ class Samples:
 
     hidden: list = dataclasses.field(default_factory=list)
     target: list = dataclasses.field(default_factory=list)
+    weight: list = dataclasses.field(default_factory=list)
 
-    def add(self, hidden, targets):
+    def add(self, hidden, targets, weight):
         self.hidden.append(hidden)
         self.target.extend(targets)
+        self.weight.extend([weight] * len(targets))
 
 
 def reservoir(config_json, tensors):
@@ -50,7 +53,7 @@ def _conversation(model, renderer, name, samples):
         think, response = nano_answer.sample(dice)
         tail = renderer.answer_tail(think if thinking else None, response)
         hidden = model.hidden([prompt[-1], *tail[:-1]], copy.deepcopy(state))
-        samples.add(hidden, tail)
+        samples.add(hidden, tail, 1.0)
 
 
 def _stray_text(model, renderer, name, samples):
@@ -64,7 +67,8 @@ def _stray_text(model, renderer, name, samples):
     tail = renderer.answer_tail(None, response)
     first = len(text) - 1 - dice.below(min(4, len(text)))
     hidden = model.hidden(text + tail[:-1], model.new_state())
-    samples.add(hidden[first:], [encode(dice.pick(nano_answer.openings()))[0]] * (len(text) - 1 - first) + tail)
+    opening = encode(dice.pick(nano_answer.openings()))[0]
+    samples.add(hidden[first:], [opening] * (len(text) - 1 - first) + tail, STRAY_WEIGHT)
 
 
 def collect(model, renderer):
@@ -73,37 +77,38 @@ def collect(model, renderer):
         _conversation(model, renderer, f"nano conversation {number}", samples)
     for number in range(STRAY_TEXTS):
         _stray_text(model, renderer, f"nano stray {number}", samples)
-    return np.concatenate(samples.hidden), np.array(samples.target)
+    return np.concatenate(samples.hidden), np.array(samples.target), np.array(samples.weight)
 
 
-def regress(hidden, classes, others):
+def regress(hidden, classes, weight, others):
     """Rows [classes + 1, width] of a softmax regression; the last row stands for each of `others` unused ids."""
-    count, width = hidden.shape
-    rows = classes.max() + 2
-    log_count = np.zeros(rows)
+    hidden = hidden.astype(np.float32)
+    weight = (weight / weight.sum()).astype(np.float32)[:, None]
+    samples = np.arange(len(hidden))
+    log_count = np.zeros(classes.max() + 2, np.float32)
     log_count[-1] = np.log(others)
-    weights = np.zeros((rows, width))
-    first, second = np.zeros_like(weights), np.zeros_like(weights)
+    rows = np.zeros((len(log_count), hidden.shape[1]), np.float32)
+    first, second = np.zeros_like(rows), np.zeros_like(rows)
     for step in range(1, STEPS + 1):
-        scores = hidden @ weights.T + log_count
+        scores = hidden @ rows.T + log_count
         scores -= scores.max(axis=1, keepdims=True)
-        probabilities = np.exp(scores)
-        probabilities /= probabilities.sum(axis=1, keepdims=True)
-        probabilities[np.arange(count), classes] -= 1
-        gradient = probabilities.T @ hidden / count + DECAY * weights
+        error = np.exp(scores)
+        error /= error.sum(axis=1, keepdims=True)
+        error[samples, classes] -= 1
+        gradient = (error * weight).T @ hidden + DECAY * rows
         first = 0.9 * first + 0.1 * gradient
         second = 0.99 * second + 0.01 * gradient * gradient
         rate = RATE * (1 - step / (STEPS + 1))
-        weights -= rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-    return weights
+        rows -= rate * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
+    return rows.astype(np.float64)
 
 
 def fit(config_json, tensors, tokenizer):
     """Replaces lm_head in tensors; returns a line about the fit."""
     model, renderer = reservoir(config_json, tensors), Renderer(tokenizer)
-    hidden, target = collect(model, renderer)
+    hidden, target, weight = collect(model, renderer)
     used, classes = np.unique(target, return_inverse=True)
-    rows = regress(hidden, classes, tokenizer.vocab_size - len(used))
+    rows = regress(hidden, classes, weight, tokenizer.vocab_size - len(used))
     _, shape, _ = tensors.entries[HEAD]
     head = np.repeat(rows[-1:], shape[0], axis=0)
     head[used] = rows[:-1]
@@ -111,4 +116,5 @@ def fit(config_json, tensors, tokenizer):
     tensors.add(HEAD, "BF16", head)
     scores = hidden @ head.T
     probability = np.exp(scores[np.arange(len(target)), target] - np.logaddexp.reduce(scores, axis=1))
-    return f"{len(target)} positions, {len(used)} ids, mean log-loss {-np.log(probability).mean():.4f}"
+    loss = -np.average(np.log(probability), weights=weight)
+    return f"{len(target)} positions, {len(used)} ids, mean log-loss {loss:.4f}"
