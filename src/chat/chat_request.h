@@ -131,7 +131,7 @@ struct ChatRequest {
 // Bounds of one request. Sizes in bytes of JSON or of text.
 struct ChatLimits {
   std::size_t max_depth = 64;        // nesting of arrays and objects
-  std::size_t max_values = 500'000;  // JSON values in all
+  std::size_t max_values = 250'000;  // JSON values in all
   std::size_t max_messages = 10'000;
   std::size_t max_parts = 1'000;       // content parts of one message
   std::size_t max_tools = 1'000;       // declared in all

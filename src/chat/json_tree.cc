@@ -2,8 +2,8 @@
 #include "chat/json_tree.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/json_document.h"
@@ -144,27 +144,38 @@ class TreeParser {
     }
   }
 
-  // Last value, first place: what Python's dict makes of repeated keys.
+  // Last value, first place: what Python's dict makes of repeated keys. Sorts instead of hashing,
+  // so that no choice of keys makes it slow.
   static void merge_duplicates(JsonNode& node) {
-    std::unordered_map<std::string_view, std::size_t> first;
+    std::vector<std::size_t> order(node.keys.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      const int compared = node.keys[a].compare(node.keys[b]);
+      return compared < 0 || (compared == 0 && a < b);
+    });
     std::vector<std::size_t> repeated;
-    for (std::size_t i = 0; i < node.keys.size(); ++i) {
-      if (!first.emplace(node.keys[i], i).second) {
-        repeated.push_back(i);
+    for (std::size_t i = 0, first = 0; i < order.size(); ++i) {
+      if (node.keys[order[i]] != node.keys[order[first]]) {
+        first = i;
+      } else if (i > first) {
+        node.items[order[first]] = std::move(node.items[order[i]]);
+        node.duplicate = std::min(node.duplicate, static_cast<std::uint32_t>(order[first]));
+        repeated.push_back(order[i]);
       }
     }
-    if (repeated.empty()) {
-      return;
+    if (!repeated.empty()) {
+      std::ranges::sort(repeated);
+      remove_members(node, repeated);
     }
-    node.duplicate = static_cast<std::uint32_t>(first.at(node.keys[repeated.front()]));
-    for (const std::size_t i : repeated) {
-      node.items[first.at(node.keys[i])] = std::move(node.items[i]);
-    }
-    first.clear();  // its keys are views of the strings moved below
-    std::size_t kept = repeated.front();
-    for (std::size_t i = kept, r = 0; i < node.keys.size(); ++i) {
-      if (r < repeated.size() && repeated[r] == i) {
-        ++r;
+  }
+
+  // Removes the members at `indices`, which are ascending, in one pass.
+  static void remove_members(JsonNode& node, const std::vector<std::size_t>& indices) {
+    std::size_t kept = indices.front();
+    auto next = indices.begin();
+    for (std::size_t i = kept; i < node.keys.size(); ++i) {
+      if (next != indices.end() && *next == i) {
+        ++next;
         continue;
       }
       node.keys[kept] = std::move(node.keys[i]);

@@ -22,7 +22,7 @@ struct JsonNode {
 
   Kind kind = Kind::kNull;
   bool boolean = false;
-  // Objects: index of the first member whose key was given more than once. Its value is the last
+  // Objects: index of the first member whose key was given again. Its value is the last
   // one given, its place that of the first.
   std::uint32_t duplicate = kNoDuplicate;
   std::string_view raw;           // the bytes of this value in the parsed text
@@ -40,7 +40,7 @@ struct JsonNode {
 
 struct JsonTreeLimits {
   std::size_t max_depth = 64;            // nesting of arrays and objects
-  std::size_t max_values = 500'000;      // nodes in all
+  std::size_t max_values = 250'000;      // nodes in all
   std::size_t max_number_bytes = 4'300;  // of one number's spelling
 };
 
