@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -28,15 +27,13 @@ def run_llama(options, threads):
 
 
 def run_daybreak(options, threads):
-    """Speeds of one `daybreak generate`, from the two lines it writes to stderr."""
-    ids = ",".join(str((i * 7919 + 13) % options.vocab) for i in range(options.prompt))
-    command = [options.daybreak, "generate", options.snapshot, "--ids", ids, "--max-tokens", options.tokens + 1]
-    command += ["--ignore-eos", "--threads", threads, "--json"]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True)
-    speeds = dict(re.findall(r"^(prompt|answer): \d+ tokens, ([\d.]+) tok/s$", done.stderr, re.MULTILINE))
-    if len(speeds) != 2:
-        raise RuntimeError(f"daybreak: expected a prompt and an answer speed on stderr, found {done.stderr!r}")
-    return {"prefill": float(speeds["prompt"]), "decode": float(speeds["answer"])}
+    found = {}
+    for phase, tokens in (("prefill", options.prompt), ("decode", options.tokens)):
+        command = [options.daybreak, "bench", phase, options.snapshot, "--threads", threads, "--tokens", tokens]
+        if phase == "decode":
+            command += ["--depth", options.prompt]
+        found[phase] = _json([*command, "--repeat", 1, "--json"])["tok_s"]
+    return found
 
 
 def main(arguments):
@@ -50,8 +47,6 @@ def main(arguments):
     parser.add_argument("--tokens", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args(arguments)
-    config = json.loads((options.snapshot / "config.json").read_text())
-    options.vocab = config.get("text_config", config)["vocab_size"]
     best = {}
     for round_number in range(options.rounds):
         for threads in options.threads:

@@ -89,6 +89,7 @@ class Session:
 
 def measure(session, prompt, tokens):
     ids = [(i * 7919 + 13) % session.vocab for i in range(prompt)]
+    session.step(ids[:1])  # maps the weights and builds the graph
     begin = time.perf_counter()
     last = session.step(ids)
     middle = time.perf_counter()
@@ -106,8 +107,8 @@ def main(arguments):
     parser.add_argument("--prompt", type=int, default=128)
     parser.add_argument("--tokens", type=int, default=32)
     options = parser.parse_args(arguments)
-    if options.prompt + options.tokens > 512:
-        parser.error("--prompt + --tokens: expected at most 512")
+    if 1 + options.prompt + options.tokens > 512:
+        parser.error("--prompt + --tokens: expected at most 511")
     session = Session(load_library(options.library), options.model, options.threads)
     print(json.dumps({"threads": options.threads, **measure(session, options.prompt, options.tokens)}))
 
