@@ -30,6 +30,12 @@ def dump(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
+def image_tokens(w, h):
+    scale = min(1, (65536 / (max(1, w // 14) * max(1, h // 14))) ** 0.5, 7168 / w, 7168 / h)
+    w, h = (min(max(1, int(side * scale)), 7168) for side in (w, h))
+    return -(-w // 28) * -(-h // 28)
+
+
 class Renderer:
     def __init__(self, thinking=True, thinking_effort="max", tool_choice="auto", response_format=None,
                  add_generation_prompt=True):
@@ -79,9 +85,7 @@ class Renderer:
             self.text(text)
             text = ""
             w, h = part["width"], part["height"]
-            scale = min(1, (65536 / (max(1, w // 14) * max(1, h // 14))) ** 0.5, 7168 / w, 7168 / h)
-            cells = [-(-min(max(1, int(side * scale)), 7168) // 28) for side in (w, h)]
-            self.special(f"<|media_begin|>image {w}x{h}<|media_content|>" + "<|media_pad|>" * (cells[0] * cells[1])
+            self.special(f"<|media_begin|>image {w}x{h}<|media_content|>" + "<|media_pad|>" * image_tokens(w, h)
                          + "<|media_end|>")
         self.text(text)
 
@@ -338,8 +342,17 @@ def json_lines():
         yield {"text": text, "sorted": dump(value), "spaced": json.dumps(value, ensure_ascii=False)}
 
 
+def image_lines():
+    rng = random.Random(11)
+    sizes = [(1, 1), (13, 14), (28, 29), (7168, 7168), (65536, 1), (1, 65536), (65536, 65536), (3584, 3584), (3585, 3585)]
+    sizes += [tuple(rng.randrange(1, 2 ** rng.randrange(3, 17)) for _ in "wh") for _ in range(500)]
+    for w, h in sizes:
+        yield {"width": w, "height": h, "tokens": image_tokens(w, h)}
+
+
 def main():
-    for name, lines in (("render.jsonl", render_lines()), ("python_json.jsonl", json_lines())):
+    for name, lines in (("render.jsonl", render_lines()), ("python_json.jsonl", json_lines()),
+                        ("image_tokens.jsonl", image_lines())):
         data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         path = OUT / name
         if "--check" in sys.argv:

@@ -311,7 +311,7 @@ class TreeParser {
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
   bool take(char c) {
-    if (peek() != c || at_ == text_.size()) {
+    if (peek() != c) {
       return false;
     }
     ++at_;
