@@ -5,6 +5,7 @@ namespace daybreak::cli {
 
 // In the order of `daybreak --help`.
 void register_commands(CLI::App& root, Action& action) {
+  register_chat(root, action);
   register_generate(root, action);
   register_tokenize(root, action);
   register_detokenize(root, action);

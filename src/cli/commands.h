@@ -12,6 +12,7 @@ void register_tokenize(CLI::App& root, Action& action);
 void register_detokenize(CLI::App& root, Action& action);
 void register_render(CLI::App& root, Action& action);
 void register_parse(CLI::App& root, Action& action);
+void register_chat(CLI::App& root, Action& action);
 void register_generate(CLI::App& root, Action& action);
 void register_inspect(CLI::App& root, Action& action);
 void register_doctor(CLI::App& root, Action& action);

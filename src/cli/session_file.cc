@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/mapped_file.h"
+
+namespace daybreak::cli {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr std::string_view kMagic = "DAYBREAK-CHAT-1\n";
+
+struct Header {
+  std::array<char, 16> magic;
+  std::uint64_t conversation_bytes;
+  std::uint64_t ids;
+  std::uint64_t state_bytes;
+};
+static_assert(sizeof(Header) == 40);
+
+Error file_error(const std::filesystem::path& path, Errc code, std::string_view what) {
+  return Error{code, fmt::format("session {}: {}", path.string(), what)};
+}
+
+Status check_bounds(const std::filesystem::path& path, const Header& header) {
+  const auto check = [&](const char* part, std::uint64_t size, std::uint64_t max) -> Status {
+    if (size <= max) {
+      return ok();
+    }
+    return file_error(path, Errc::kTooLarge,
+                      fmt::format("{}: expected at most {}, found {}", part, max, size));
+  };
+  DAYBREAK_CHECK_OK(check("conversation bytes", header.conversation_bytes, kMaxConversationBytes));
+  DAYBREAK_CHECK_OK(check("token ids", header.ids, kMaxSessionIds));
+  return check("state bytes", header.state_bytes, kMaxSessionStateBytes);
+}
+
+// Writes and hashes what it writes.
+class HashingWriter {
+ public:
+  explicit HashingWriter(std::FILE* file) : file_(file) {}
+
+  void write(std::span<const std::byte> bytes) {
+    hash_ = fnv1a64(bytes, hash_);
+    good_ = good_ && std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
+  }
+  // Appends the hash and forces everything to the disk.
+  bool finish() {
+    const std::uint64_t hash = hash_;
+    write(std::as_bytes(std::span(&hash, 1)));
+    return good_ && std::fflush(file_) == 0 && ::fsync(::fileno(file_)) == 0;
+  }
+
+ private:
+  std::FILE* file_;
+  std::uint64_t hash_ = kFnvOffset;
+  bool good_ = true;
+};
+
+bool write_all(std::FILE* file, const Header& header, const SavedSession& session) {
+  HashingWriter writer(file);
+  writer.write(std::as_bytes(std::span(&header, 1)));
+  writer.write(std::as_bytes(std::span(session.conversation)));
+  writer.write(std::as_bytes(std::span(session.ids)));
+  writer.write(session.state);
+  return writer.finish();
+}
+
+}  // namespace
+
+Status write_session(const std::filesystem::path& path, const SavedSession& session) {
+  Header header{.magic = {},
+                .conversation_bytes = session.conversation.size(),
+                .ids = session.ids.size(),
+                .state_bytes = session.state.size()};
+  std::memcpy(header.magic.data(), kMagic.data(), header.magic.size());
+  DAYBREAK_CHECK_OK(check_bounds(path, header));
+  const std::filesystem::path temporary = path.string() + ".new";
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (file == nullptr) {
+    return file_error(temporary, Errc::kIo, std::strerror(errno));
+  }
+  const bool written = write_all(file, header, session);
+  const int written_errno = errno;
+  if (std::fclose(file) != 0 || !written || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = written ? errno : written_errno;
+    std::remove(temporary.c_str());
+    return file_error(path, Errc::kIo, std::strerror(reason));
+  }
+  return ok();
+}
+
+Result<std::optional<SavedSession>> read_session(const std::filesystem::path& path) {
+  auto mapped = MappedFile::open(path);
+  if (!mapped) {
+    if (mapped.error().code == Errc::kNotFound) {
+      return std::optional<SavedSession>();
+    }
+    return std::move(mapped).error().in("session");
+  }
+  const std::span<const std::byte> bytes = mapped->bytes();
+  Header header{};
+  if (bytes.size() < sizeof header + sizeof(std::uint64_t) ||
+      std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+    return file_error(path, Errc::kCorrupt, "this is not a session of daybreak chat");
+  }
+  std::memcpy(&header, bytes.data(), sizeof header);
+  DAYBREAK_CHECK_OK(check_bounds(path, header));
+  const std::uint64_t expected = sizeof header + header.conversation_bytes +
+                                 header.ids * sizeof(TokenId) + header.state_bytes +
+                                 sizeof(std::uint64_t);
+  if (bytes.size() != expected) {
+    return file_error(path, Errc::kCorrupt,
+                      fmt::format("expected {} bytes, found {}", expected, bytes.size()));
+  }
+  std::uint64_t hash = 0;
+  std::memcpy(&hash, bytes.last(sizeof hash).data(), sizeof hash);
+  if (fnv1a64(bytes.first(bytes.size() - sizeof hash)) != hash) {
+    return file_error(path, Errc::kCorrupt, "damaged: its checksum does not match");
+  }
+  SavedSession session;
+  std::span<const std::byte> rest = bytes.subspan(sizeof header);
+  session.conversation.resize(header.conversation_bytes);
+  std::memcpy(session.conversation.data(), rest.data(), header.conversation_bytes);
+  rest = rest.subspan(header.conversation_bytes);
+  session.ids.resize(header.ids);
+  std::memcpy(session.ids.data(), rest.data(), header.ids * sizeof(TokenId));
+  rest = rest.subspan(header.ids * sizeof(TokenId));
+  session.state.assign(rest.begin(),
+                       rest.begin() + static_cast<std::ptrdiff_t>(header.state_bytes));
+  return std::optional(std::move(session));
+}
+
+}  // namespace daybreak::cli
