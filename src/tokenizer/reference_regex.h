@@ -4,6 +4,7 @@
 // A small backtracking regular-expression matcher: the pattern of the released tokenizer is given
 // to it as text, so that the hand-written scanner can be compared with the pattern itself. It knows
 // just the syntax which that pattern uses. Test code only: exponential in the worst case.
+// Long because: header-only, so that no test code enters the library; parser and matcher are one.
 
 #include <cctype>
 #include <cstddef>
