@@ -35,12 +35,6 @@ bool is_network(std::string_view kind) {
   return kind == "nfs" || kind == "cifs" || kind == "fuse" || kind == "9p" || kind == "ceph";
 }
 
-std::string one_decimal(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value);
-  return text.data();
-}
-
 std::string bytes(std::uint64_t value) { return human_bytes(value); }
 
 Finding check_kernels(const std::vector<std::string_view>& isa_names) {
@@ -62,8 +56,8 @@ Finding check_cores(const MachineInfo& machine) {
     return {machine.usable_cpus == 0 ? Verdict::kWarn : Verdict::kOk, "cores",
             cpus + ", no cgroup quota"};
   }
-  const std::string quota = "cgroup quota " + one_decimal(*machine.cpu_quota);
-  if (*machine.cpu_quota < static_cast<double>(machine.usable_cpus)) {
+  const std::string quota = "cgroup quota " + std::to_string(*machine.cpu_quota);
+  if (*machine.cpu_quota < machine.usable_cpus) {
     return {Verdict::kWarn, "cores",
             cpus + ", but " + quota + ": more threads than that would be stopped by the kernel"};
   }

@@ -15,6 +15,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/cpu_quota.h"
+
 namespace daybreak::cli {
 namespace {
 
@@ -54,25 +56,8 @@ std::string field(const std::string& text, std::string_view key) {
   return "";
 }
 
-void keep_smaller(std::optional<double>& quota, std::optional<double> other) {
-  if (other && (!quota || *other < *quota)) {
-    quota = other;
-  }
-}
-
-// "max 100000" or "150000 100000".
-std::optional<double> cpu_max(const std::string& text) {
-  const auto quota = to_number(text);
-  const std::size_t space = text.find(' ');
-  const auto period = space == std::string::npos ? std::nullopt : to_number(text.substr(space));
-  if (!quota || !period || *period == 0) {
-    return std::nullopt;
-  }
-  return static_cast<double>(*quota) / static_cast<double>(*period);
-}
-
 // A limit may stand at any level between the process's own cgroup and the root.
-void read_cgroups(const std::filesystem::path& root, MachineInfo& machine) {
+void read_memory_limit(const std::filesystem::path& root, MachineInfo& machine) {
   const std::filesystem::path base = root / "sys/fs/cgroup";
   std::string own;
   std::istringstream lines(read_text(root / "proc/self/cgroup"));
@@ -83,7 +68,6 @@ void read_cgroups(const std::filesystem::path& root, MachineInfo& machine) {
   }
   std::filesystem::path level = base / own;
   for (;;) {
-    keep_smaller(machine.cpu_quota, cpu_max(read_text(level / "cpu.max")));
     const auto limit = to_number(read_text(level / "memory.max"));
     if (limit && (!machine.memory_limit || *limit < *machine.memory_limit)) {
       machine.memory_limit = limit;
@@ -100,12 +84,6 @@ void read_cgroups(const std::filesystem::path& root, MachineInfo& machine) {
   if (!machine.memory_limit && limit_v1 && *limit_v1 < kNoLimitV1) {
     machine.memory_limit = limit_v1;
     machine.memory_limit_used = to_number(read_text(base / "memory/memory.usage_in_bytes"));
-  }
-  const auto quota_v1 = to_number(read_text(base / "cpu/cpu.cfs_quota_us"));
-  const auto period_v1 = to_number(read_text(base / "cpu/cpu.cfs_period_us"));
-  if (quota_v1 && period_v1 && *period_v1 > 0) {
-    keep_smaller(machine.cpu_quota,
-                 static_cast<double>(*quota_v1) / static_cast<double>(*period_v1));
   }
 }
 
@@ -162,7 +140,12 @@ MachineInfo read_machine(const std::filesystem::path& root) {
   machine.memory_available = to_number(field(memory, "MemAvailable")).value_or(0) * 1024;
   machine.huge_pages = chosen_word(read_text(root / "sys/kernel/mm/transparent_hugepage/enabled"));
   machine.map_count_limit = to_number(read_text(root / "proc/sys/vm/max_map_count"));
-  read_cgroups(root, machine);
+  read_memory_limit(root, machine);
+  const auto cpus = cgroup_cpu_limit(
+      {.proc_self_cgroup = root / "proc/self/cgroup", .cgroup_root = root / "sys/fs/cgroup"});
+  if (cpus && *cpus > 0) {
+    machine.cpu_quota = *cpus;
+  }
   ask_kernel(machine);
   return machine;
 }

@@ -63,7 +63,7 @@ TEST(DoctorMachine, ReadsWhatTheKernelWrites) {
   EXPECT_EQ(machine.cpu_model, "Some CPU 3000");
   EXPECT_EQ(machine.memory_total, 16'384'000'000u);
   EXPECT_EQ(machine.memory_available, 9'216'000'000u);
-  EXPECT_EQ(machine.cpu_quota, 1.5);
+  EXPECT_EQ(machine.cpu_quota, 2u);
   EXPECT_EQ(machine.memory_limit, 4'000'000'000u);
   EXPECT_EQ(machine.memory_limit_used, 1000u);
   EXPECT_EQ(machine.usable_memory(), 4'000'000'000u);
@@ -73,16 +73,14 @@ TEST(DoctorMachine, ReadsWhatTheKernelWrites) {
   EXPECT_FALSE(machine.io_uring.empty());
 }
 
-TEST(DoctorMachine, ReadsTheOlderCgroupFiles) {
+TEST(DoctorMachine, ReadsTheOlderMemoryLimit) {
   FakeRoot root;
   root.file("proc/meminfo", "MemTotal: 1000000 kB\n")
       .file("proc/self/cgroup", "4:memory:/docker/x\n")
-      .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "500000000\n")
-      .file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n")
-      .file("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+      .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "500000000\n");
   const MachineInfo machine = root.read();
   EXPECT_EQ(machine.memory_limit, 500'000'000u);
-  EXPECT_EQ(machine.cpu_quota, 2.0);
+  EXPECT_EQ(machine.cpu_quota, std::nullopt);
 }
 
 TEST(DoctorMachine, UnreadableAndMalformedFilesLeaveFieldsEmpty) {
@@ -110,17 +108,17 @@ TEST(DoctorChecks, AGoodMachineHasNoWarning) {
 
 TEST(DoctorChecks, EachShortcomingIsNamed) {
   MachineInfo machine = large_machine();
-  machine.cpu_quota = 1.5;
+  machine.cpu_quota = 7;
   machine.huge_pages = "never";
   machine.open_files_limit = 1023;
   const auto findings = check_machine(machine, {"scalar"});
   EXPECT_EQ(find(findings, "kernels").verdict, Verdict::kWarn);
   EXPECT_EQ(find(findings, "cores").verdict, Verdict::kWarn);
-  EXPECT_NE(find(findings, "cores").detail.find("cgroup quota 1.5"), std::string::npos);
+  EXPECT_NE(find(findings, "cores").detail.find("cgroup quota 7"), std::string::npos);
   EXPECT_EQ(find(findings, "huge pages").verdict, Verdict::kWarn);
   EXPECT_EQ(find(findings, "limits").verdict, Verdict::kWarn);
   machine.open_files_limit = 1024;
-  machine.cpu_quota = 8.0;
+  machine.cpu_quota = 8;
   const auto better = check_machine(machine, {"scalar", "avx2"});
   EXPECT_EQ(find(better, "limits").verdict, Verdict::kOk);
   EXPECT_EQ(find(better, "cores").verdict, Verdict::kOk);

@@ -60,6 +60,7 @@ Json memory_json(const InspectReport& report) {
           {"slots", plan.options.slots},
           {"cache_format", plan.options.format == model::StateFormat::kF32 ? "f32" : "bf16"},
           {"weights", plan.weights},
+          {"copies", plan.copies},
           {"cache_per_token", plan.cache_per_token},
           {"kda_state_per_sequence", plan.state_per_sequence},
           {"conv_state_per_sequence", plan.conv_per_sequence},

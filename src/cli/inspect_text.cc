@@ -112,6 +112,7 @@ std::string memory_rows(const model::MemoryPlan& plan) {
   };
   const std::string format = plan.options.format == model::StateFormat::kF32 ? "fp32" : "bf16";
   row("weights", plan.weights, "mapped from the files");
+  row("copies", plan.copies, "key projections, transposed when loading");
   row("MLA cache", plan.cache, grouped(plan.cache_per_token) + " per token, " + format);
   row("sequence state", plan.sequences,
       "each " + grouped(plan.state_per_sequence) + " KDA + " + grouped(plan.conv_per_sequence) +

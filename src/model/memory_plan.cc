@@ -22,6 +22,10 @@ void fill_unit_sizes(const ModelConfig& config, MemoryPlan& plan) {
   const std::uint64_t mla = config.mla_layer_count();
   if (mla > 0) {
     plan.cache_per_token = mla * config.mla.cache_width() * bytes;
+    // Absorbed attention reads them the other way round than the checkpoint stores them.
+    constexpr std::uint64_t kStoredBytes = 2;
+    plan.copies = mla * config.mla.heads * config.mla.qk_nope_head_dim * config.mla.kv_lora_rank *
+                  kStoredBytes;
   }
   if (kda > 0) {
     plan.state_per_sequence = kda * config.kda.width() * config.kda.head_dim * sizeof(float);
@@ -51,7 +55,9 @@ Result<MemoryPlan> plan_memory(const ModelConfig& config, std::uint64_t weight_b
   fill_unit_sizes(config, plan);
   plan.total = weight_bytes;
   const std::uint64_t pages = (options.context + kPlanPagePositions - 1) / kPlanPagePositions;
+  std::uint64_t copies = 0;
   const bool fits =
+      add_product(plan.copies, 1, copies, plan.total) &&
       add_product(plan.cache_per_token, pages * kPlanPagePositions * options.slots, plan.cache,
                   plan.total) &&
       add_product(plan.state_per_sequence + plan.conv_per_sequence, options.slots, plan.sequences,

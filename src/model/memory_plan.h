@@ -32,6 +32,7 @@ struct MemoryPlanOptions {
 struct MemoryPlan {
   MemoryPlanOptions options;
   std::uint64_t weights = 0;             // bytes
+  std::uint64_t copies = 0;              // key projections, transposed when loading
   std::uint64_t cache_per_token = 0;     // MLA latents of all layers
   std::uint64_t state_per_sequence = 0;  // KDA matrices, always fp32
   std::uint64_t conv_per_sequence = 0;   // taps - 1 past inputs of q, k and v

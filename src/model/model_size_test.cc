@@ -105,11 +105,12 @@ TEST(MemoryPlan, OfKimiK3EqualsTheCacheFiguresOfTheSpecification) {
   ASSERT_TRUE(full);
   EXPECT_EQ(full->cache_per_token, 55'296u);
   EXPECT_EQ(full->conv_per_sequence, 30'523'392u);
+  EXPECT_EQ(full->copies, 24u * 96 * 128 * 512 * 2);
   EXPECT_EQ(full->residual_per_token, 9u * 7168 * 4);
   EXPECT_EQ(full->cache, 3u * 128 * 55'296);  // whole pages of 64
   EXPECT_EQ(full->sequences, 3u * (434'110'464 + 30'523'392));
-  EXPECT_EQ(full->total,
-            1'560'860'324'864u + full->cache + full->sequences + 64 * full->residual_per_token);
+  EXPECT_EQ(full->total, 1'560'860'324'864u + full->copies + full->cache + full->sequences +
+                             64 * full->residual_per_token);
 }
 
 TEST(MemoryPlan, ContextAndSlotsAreBoundedOnBothSides) {
