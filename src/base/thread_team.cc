@@ -68,7 +68,8 @@ void ThreadTeam::run_task(Task task, void* context) {
     epoch_.fetch_add(1, std::memory_order_release);
     epoch_.notify_all();
   }
-  task(context, 0, size());
+  // An exception must not unwind past workers that still use the caller's data.
+  [&]() noexcept { task(context, 0, size()); }();
   if (!threads_.empty()) {
     std::uint32_t left = pending_.load(std::memory_order_acquire);
     while (left != 0) {

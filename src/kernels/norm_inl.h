@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "kernels/elementwise_inl.h"
+#include "kernels/matmul.h"
 
 namespace daybreak::kernels {
 namespace {
@@ -66,7 +67,7 @@ float exp_and_sum(const float* x, std::size_t n, float max, float* out) {
   using V = typename Isa::V;
   alignas(64) static constexpr auto kOnes = [] {
     struct Ones {
-      float v[512];
+      float v[kDotChunk];
     } ones{};
     for (float& one : ones.v) {
       one = 1.0f;
@@ -74,9 +75,9 @@ float exp_and_sum(const float* x, std::size_t n, float max, float* out) {
     return ones;
   }();
   float total = 0.0f;
-  for (std::size_t begin = 0; begin < n; begin += 512) {
-    const std::size_t chunk = n - begin < 512 ? n - begin : 512;
-    alignas(64) float scratch[512];
+  for (std::size_t begin = 0; begin < n; begin += kDotChunk) {
+    const std::size_t chunk = n - begin < kDotChunk ? n - begin : kDotChunk;
+    alignas(64) float scratch[kDotChunk];
     float* const e = out != nullptr ? out + begin : scratch;
     for (std::size_t i = 0; i < chunk; i += V::kWidth) {
       const std::size_t count = chunk - i < V::kWidth ? chunk - i : V::kWidth;
