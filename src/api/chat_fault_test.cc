@@ -12,7 +12,8 @@ using engine::GenerateRequest;
 using engine::Script;
 using testing::body_of;
 using testing::status_of;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 Script hanging(const GenerateRequest&) {
   Script script;

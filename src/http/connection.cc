@@ -112,6 +112,7 @@ void Connection::begin_request() {
   notes_.clear();
   status_ = 0;
   sent_ = Sent::kNothing;
+  dropped_ = false;
   receiving_ = false;
   began_ = std::chrono::steady_clock::now();
 }
@@ -273,7 +274,9 @@ Task<void> Connection::respond_options() {
 
 // Completes what the handler began.
 Task<void> Connection::finish_answer() {
-  if (sent_ == Sent::kNothing) {
+  if (sent_ == Sent::kNothing && gone_) {
+    dropped_ = true;
+  } else if (sent_ == Sent::kNothing) {
     co_await respond(error_response(500, "internal error, see the log for " + request_.id));
   }
   if (sent_ == Sent::kEvents && request_.version == 11) {
@@ -300,7 +303,7 @@ Task<void> Connection::respond(Response response) {
   if (request_.method != "HEAD" && response.status != 204) {
     bytes += response.body;
   }
-  co_await write(bytes);
+  dropped_ = !co_await write(bytes);
 }
 
 Task<bool> Connection::start_events(std::vector<Header> headers) {
@@ -322,13 +325,15 @@ Task<bool> Connection::start_events(std::vector<Header> headers) {
 
 Task<bool> Connection::send_events(std::string frames) {
   if (gone_ || frames.empty()) {
+    dropped_ = dropped_ || !frames.empty();
     co_return !gone_;
   }
   if (request_.version == 11) {
     frames.insert(0, chunk_head(frames.size()));
     frames += "\r\n";
   }
-  co_return co_await write(frames) && !gone_;
+  dropped_ = !co_await write(frames);
+  co_return !dropped_ && !gone_;
 }
 
 Task<bool> Connection::write(std::string_view bytes) {
@@ -387,7 +392,7 @@ void Connection::report() {
   context_.options.on_finished({.id = request_.id,
                                 .method = known_method(request_.method),
                                 .route = match_.route,
-                                .status = gone_ ? 499 : status_,
+                                .status = dropped_ ? 499 : status_,
                                 .duration = duration,
                                 .notes = notes_});
 }

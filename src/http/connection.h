@@ -102,6 +102,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   bool keep_alive_ = true;
   bool timed_out_ = false;  // while reading
   bool gone_ = false;       // the client stopped sending
+  bool dropped_ = false;    // a part of this answer was not taken by the client
   bool broken_ = false;     // nothing can be written any more
 };
 

@@ -20,7 +20,8 @@ namespace {
 using testing::body_of;
 using testing::RawClient;
 using testing::status_of;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 // Undoes the escapes described in testdata/http/README.md.
 std::string unescaped(std::string_view text) {

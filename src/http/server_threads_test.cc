@@ -13,7 +13,8 @@ namespace daybreak::http {
 namespace {
 
 using testing::RawClient;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 TEST(ServerThreads, ManyClientsAndADrainAtOnce) {
   Observed observed;

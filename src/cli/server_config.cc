@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+namespace daybreak::cli {
+namespace {
+
+using C = ServerConfig;
+
+constexpr std::size_t kDay = 86'400;  // seconds
+constexpr std::size_t kMaxThreads = 1024;
+
+std::vector<ServerKey> make_keys() {
+  return {
+      {"model", "model directory; empty: the bundled model", TextField{&C::model}},
+      {"host", "address to listen on; 0.0.0.0 for every interface", TextField{&C::host}},
+      {"port", "TCP port; 0: any free one", CountField{&C::port, 0, 65'535}},
+      {"served_model_name", "names clients may use; the first is reported; empty: the directory's",
+       ListField{&C::served_model_name}},
+      {"threads", "threads that compute; 0: the CPUs this process may use",
+       CountField{&C::threads, 0, kMaxThreads}},
+      {"numerics", "exact: bit-identical results; fast is not available yet",
+       ChoiceField{&C::numerics, {"exact", "fast"}}},
+      {"isa", "instruction set, such as scalar or avx2; empty: the best this CPU has",
+       TextField{&C::isa}},
+      {"max_sequences", "answers generated at the same time",
+       CountField{&C::max_sequences, 1, 1024}},
+      {"max_positions", "tokens of prompts and answers in memory, all sequences together",
+       CountField{&C::max_positions, 1, std::size_t{1} << 32U}},
+      {"max_queue", "requests waiting for a sequence; one more gets 429",
+       CountField{&C::max_queue, 1, 65'536}},
+      {"step_tokens", "tokens per step of the model, all sequences together",
+       CountField{&C::step_tokens, 1, 65'536}},
+      {"max_tokens", "tokens of an answer when the request does not say",
+       CountField{&C::max_tokens, 1, std::size_t{1} << 32U}},
+      {"http_threads", "threads that serve connections", CountField{&C::http_threads, 1, 256}},
+      {"workers", "threads that parse and tokenize requests", CountField{&C::workers, 1, 256}},
+      {"max_connections", "open connections; one more gets 503",
+       CountField{&C::max_connections, 1, std::size_t{1} << 20U}},
+      {"max_header_bytes", "request line and headers, bytes; more gets 431",
+       CountField{&C::max_header_bytes, 256, std::size_t{1} << 20U}},
+      {"max_request_bytes", "request body, bytes; more gets 413",
+       CountField{&C::max_request_bytes, 1, std::size_t{1} << 34U}},
+      {"header_timeout", "seconds for a request's head to arrive",
+       CountField{&C::header_timeout, 1, kDay}},
+      {"body_timeout", "seconds for a request's body to arrive",
+       CountField{&C::body_timeout, 1, kDay}},
+      {"idle_timeout", "seconds a connection may wait between requests",
+       CountField{&C::idle_timeout, 1, kDay}},
+      {"write_timeout", "seconds for a client to take 64 KiB before it is dropped",
+       CountField{&C::write_timeout, 1, kDay}},
+      {"cors_origin", "Access-Control-Allow-Origin, such as *; empty: none",
+       TextField{&C::cors_origin}},
+      {"drain_seconds", "on SIGTERM, seconds for running answers to finish",
+       CountField{&C::drain_seconds, 0, kDay}},
+      {"log_level", "least level that is logged",
+       ChoiceField{&C::log_level, {"debug", "info", "warning", "error", "off"}}},
+      {"log_format", "one line per event as text or as JSON",
+       ChoiceField{&C::log_format, {"text", "json"}}},
+  };
+}
+
+Error expected(std::string what, std::string_view found) {
+  return {Errc::kInvalidArgument, fmt::format("expected {}, found '{}'", what, found)};
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    out.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return out;
+}
+
+struct Setter {
+  C& config;
+  std::string_view text;
+
+  Status operator()(const CountField& field) const {
+    std::size_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stopped != end || value < field.min || value > field.max) {
+      return expected(fmt::format("a whole number from {} to {}", field.min, field.max), text);
+    }
+    config.*field.member = value;
+    return ok();
+  }
+  Status operator()(const TextField& field) const {
+    config.*field.member = std::string(text);
+    return ok();
+  }
+  Status operator()(const ChoiceField& field) const {
+    if (std::ranges::find(field.choices, text) == field.choices.end()) {
+      return expected(fmt::format("{}", fmt::join(field.choices, " or ")), text);
+    }
+    config.*field.member = std::string(text);
+    return ok();
+  }
+  Status operator()(const ListField& field) const {
+    std::vector<std::string> items = split(text);
+    if (std::ranges::find(items, "") != items.end()) {
+      return expected("names separated by commas, none of them empty", text);
+    }
+    config.*field.member = std::move(items);
+    return ok();
+  }
+};
+
+struct Getter {
+  const C& config;
+
+  std::string operator()(const CountField& field) const {
+    return std::to_string(config.*field.member);
+  }
+  std::string operator()(const TextField& field) const { return config.*field.member; }
+  std::string operator()(const ChoiceField& field) const { return config.*field.member; }
+  std::string operator()(const ListField& field) const {
+    return fmt::format("{}", fmt::join(config.*field.member, ","));
+  }
+};
+
+// Edit distance by insertions, deletions and substitutions.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, diagonal + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string ServerKey::flag() const {
+  if (name == "model") {
+    return "MODEL";
+  }
+  std::string out = "--" + std::string(name);
+  std::ranges::replace(out, '_', '-');
+  return out;
+}
+
+std::string ServerKey::environment() const {
+  std::string out = "DAYBREAK_" + std::string(name);
+  std::ranges::transform(out, out.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return out;
+}
+
+std::string ServerKey::value(const ServerConfig& config) const {
+  return std::visit(Getter{config}, field);
+}
+
+Status ServerKey::set(ServerConfig& config, std::string_view text) const {
+  return std::visit(Setter{config, text}, field);
+}
+
+std::span<const ServerKey> server_keys() {
+  static const std::vector<ServerKey> keys = make_keys();
+  return keys;
+}
+
+const ServerKey* find_server_key(std::string_view name) {
+  const auto found = std::ranges::find(server_keys(), name, &ServerKey::name);
+  return found == server_keys().end() ? nullptr : &*found;
+}
+
+std::string_view nearest_server_key(std::string_view wrong) {
+  wrong = wrong.substr(0, 64);  // no key is longer: the rest only costs time
+  return std::ranges::min(server_keys(), {},
+                          [&](const ServerKey& key) { return distance(wrong, key.name); })
+      .name;
+}
+
+std::string server_keys_markdown() {
+  const ServerConfig defaults;
+  std::string out = "| key | flag | environment | default | meaning |\n|---|---|---|---|---|\n";
+  for (const ServerKey& key : server_keys()) {
+    const std::string value = key.value(defaults);
+    out += fmt::format("| `{}` | `{}` | `{}` | {} | {} |\n", key.name, key.flag(),
+                       key.environment(), value.empty() ? "(empty)" : "`" + value + "`", key.help);
+  }
+  return out;
+}
+
+}  // namespace daybreak::cli

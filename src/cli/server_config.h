@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// ServerConfig: everything `daybreak serve` can be told, one field per key. The table of keys is
+// the only list: flags, environment, file, `daybreak config` and docs/configuration.md all come
+// from it.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace daybreak::cli {
+
+struct ServerConfig {
+  std::string model;
+  std::string host = "127.0.0.1";
+  std::size_t port = 8000;
+  std::vector<std::string> served_model_name;
+
+  std::size_t threads = 0;
+  std::string numerics = "exact";
+  std::string isa;
+  std::size_t max_sequences = 8;
+  std::size_t max_positions = 65'536;
+  std::size_t max_queue = 256;
+  std::size_t step_tokens = 512;
+  std::size_t max_tokens = 131'072;
+
+  std::size_t http_threads = 2;
+  std::size_t workers = 2;
+  std::size_t max_connections = 2048;
+  std::size_t max_header_bytes = std::size_t{8} * 1024;
+  std::size_t max_request_bytes = std::size_t{1024} * 1024;
+  std::size_t header_timeout = 10;
+  std::size_t body_timeout = 30;
+  std::size_t idle_timeout = 60;
+  std::size_t write_timeout = 30;
+  std::string cors_origin;
+
+  std::size_t drain_seconds = 30;
+  std::string log_level = "info";
+  std::string log_format = "text";
+};
+
+// The kinds of values a key can have.
+struct CountField {
+  std::size_t ServerConfig::* member;
+  std::size_t min;
+  std::size_t max;
+};
+struct TextField {
+  std::string ServerConfig::* member;
+};
+struct ChoiceField {
+  std::string ServerConfig::* member;
+  std::vector<std::string_view> choices;
+};
+struct ListField {  // separated by commas
+  std::vector<std::string> ServerConfig::* member;
+};
+
+struct ServerKey {
+  std::string_view name;  // as in the file, such as "max_queue"
+  std::string_view help;  // one line, unit included
+  std::variant<CountField, TextField, ChoiceField, ListField> field;
+
+  [[nodiscard]] std::string flag() const;         // "--max-queue"; "MODEL" for the model
+  [[nodiscard]] std::string environment() const;  // "DAYBREAK_MAX_QUEUE"
+  // The value as text, lists joined by commas.
+  [[nodiscard]] std::string value(const ServerConfig& config) const;
+  // Parses and sets. Errors: kInvalidArgument with what was expected and found.
+  Status set(ServerConfig& config, std::string_view text) const;
+};
+
+// Every key, in the order in which they are shown.
+std::span<const ServerKey> server_keys();
+
+// Returns the key of that name, or null.
+const ServerKey* find_server_key(std::string_view name);
+// Returns the name most like `wrong`.
+std::string_view nearest_server_key(std::string_view wrong);
+
+// The table of docs/configuration.md.
+std::string server_keys_markdown();
+
+}  // namespace daybreak::cli

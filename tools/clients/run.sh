@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Runs one client test against a fresh server on the bundled model.
+# usage: run.sh python|node DAYBREAK_BINARY
+# Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
+# kept in build/clients, so that only the first run needs a network.
+set -euo pipefail
+client="$1"
+binary="$(realpath "$2")"
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+cache="$here/../../build/clients"
+mkdir -p "$cache"
+
+skip() { echo "SKIPPED: $1" >&2; exit 77; }
+
+case "$client" in
+  python)
+    if ! [[ -x "$cache/venv/bin/python" ]]; then
+      python3 -m venv "$cache/venv" >&2 || { rm -rf "$cache/venv"; skip "python3 has no venv module"; }
+    fi
+    "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check -r "$here/requirements.txt" >&2 ||
+      skip "the openai package cannot be installed with pip"
+    run=("$cache/venv/bin/python" "$here/openai_python_test.py")
+    ;;
+  node)
+    command -v npm >/dev/null || skip "no npm"
+    mkdir -p "$cache/node"
+    cp "$here/package.json" "$here/openai_node_test.mjs" "$cache/node/"
+    [[ -d "$cache/node/node_modules/openai" ]] ||
+      (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2) ||
+      skip "the openai package cannot be installed with npm"
+    run=(node "$cache/node/openai_node_test.mjs")
+    ;;
+  *) echo "usage: run.sh python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+esac
+
+out="$(mktemp)"
+"$binary" serve "$here/../../models/nano" --port 0 --threads 1 >"$out" 2>"$out.err" &
+server=$!
+trap 'kill -TERM $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -f "$out" "$out.err"' EXIT
+for _ in $(seq 600); do
+  grep -q '^listening on ' "$out" && break
+  kill -0 "$server" 2>/dev/null || { cat "$out.err" >&2; exit 1; }
+  sleep 0.05
+done
+url="$(sed -n 's/^listening on //p' "$out")"
+[[ -n "$url" ]] || { echo "the server did not start" >&2; cat "$out.err" >&2; exit 1; }
+"${run[@]}" "$url"
