@@ -15,7 +15,7 @@ struct MachineInfo {
   std::string cpu_model;                             // "" if unknown
   std::string kernel;                                // release, such as "6.1.0-18-amd64"
   std::uint64_t usable_cpus = 0;                     // by affinity
-  std::optional<double> cpu_quota;                   // CPUs a cgroup grants; unset: no limit
+  std::optional<std::uint64_t> cpu_quota;            // CPUs a cgroup grants, rounded up
   std::uint64_t memory_total = 0;                    // bytes
   std::uint64_t memory_available = 0;                // bytes, the kernel's estimate
   std::optional<std::uint64_t> memory_limit;         // of the cgroup; unset: no limit

@@ -114,7 +114,7 @@ TEST(DoctorChecks, EachShortcomingIsNamed) {
   const auto findings = check_machine(machine, {"scalar"});
   EXPECT_EQ(find(findings, "kernels").verdict, Verdict::kWarn);
   EXPECT_EQ(find(findings, "cores").verdict, Verdict::kWarn);
-  EXPECT_NE(find(findings, "cores").detail.find("cgroup quota 7"), std::string::npos);
+  EXPECT_NE(find(findings, "cores").detail.find("cgroup quota 7:"), std::string::npos);
   EXPECT_EQ(find(findings, "huge pages").verdict, Verdict::kWarn);
   EXPECT_EQ(find(findings, "limits").verdict, Verdict::kWarn);
   machine.open_files_limit = 1024;
