@@ -226,6 +226,27 @@ TEST(ModelLoad, NamesAMissingTensorAndItsFile) {
       << loaded.error().message;
 }
 
+TEST(ModelLoad, NamesEightProblemsAndCountsTheRest) {
+  DamagedCheckpoint damaged("k3-all-on");
+  int renamed = 0;
+  for (const char* expert : {"0", "1", "2", "3"}) {
+    for (const char* matrix : {"w1", "w2", "w3"}) {
+      if (renamed++ < 10) {
+        const std::string stem = std::string("language_model.model.layers.1.block_sparse_moe.") +
+                                 "experts." + expert + "." + matrix + ".weight_";
+        damaged.rename(stem + "packed", stem + "wanted");
+      }
+    }
+  }
+  const auto loaded = Model::load(damaged.dir());
+  ASSERT_FALSE(loaded);
+  const std::string& message = loaded.error().message;
+  EXPECT_NE(message.find("experts.0.w1.weight"), std::string::npos) << message;
+  EXPECT_NE(message.find("experts.2.w3.weight"), std::string::npos) << "the eighth";
+  EXPECT_EQ(message.find("experts.2.w2.weight"), std::string::npos) << "the ninth";
+  EXPECT_NE(message.find("; and 2 more problems"), std::string::npos) << message;
+}
+
 TEST(ModelLoad, RefusesMoreSavedBlocksThanTheKernelMixes) {
   DamagedCheckpoint damaged("k3-all-on");
   // Only config.json matters: 256 layers that each save a block.
