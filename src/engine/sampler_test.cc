@@ -220,6 +220,7 @@ TEST(Sampler, PresenceAndFrequencyCountTheOutputOnly) {
   params.frequency_penalty = 0.5F;
   GenerateRequest r = request(params);
   r.prompt = {0, 0, 0};
+  EXPECT_EQ(draw({2.0F, 1.5F, 0}, r), 0U);  // the prompt's occurrences cost nothing
   Sampler sampler(r);
   SamplerScratch scratch;
   std::vector<TokenId> ids;
