@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/gumbel.h"
 
-#include "base/hash.h"
 #include "engine/fixed_math.h"
 
 namespace daybreak::engine {
@@ -9,8 +8,7 @@ namespace daybreak::engine {
 GumbelRow::GumbelRow(std::uint64_t seed, std::uint32_t choice, std::uint64_t position)
     : key_(mix64(mix64(mix64(seed) ^ choice) ^ position)) {}
 
-double GumbelRow::operator()(TokenId id) const {
-  const std::uint64_t hash = mix64(key_ ^ id);
+double GumbelRow::noise(std::uint64_t hash) {
   // 52 bits and a half: the sum is exact, so u is never rounded up to 1.
   const double u = (static_cast<double>(hash >> 12) + 0.5) * 0x1p-52;
   return -fixed_log(-fixed_log(u));

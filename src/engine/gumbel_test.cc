@@ -15,6 +15,15 @@ TEST(GumbelRow, DependsOnEveryPartOfItsKeyAndNothingElse) {
   EXPECT_NE(noise, GumbelRow(1, 2, 3)(9));
 }
 
+TEST(GumbelRow, ItsBoundHoldsAtBothEndsOfTheHash) {
+  for (int ones = 0; ones <= 64; ++ones) {
+    const std::uint64_t hash = ones == 64 ? ~0ULL : ~(~0ULL >> ones);
+    EXPECT_LE(GumbelRow::noise(hash), GumbelRow::bound(hash)) << ones;
+    EXPECT_LE(GumbelRow::noise(hash | (~0ULL >> ones >> 1)), GumbelRow::bound(hash)) << ones;
+    EXPECT_LT(GumbelRow::noise(hash), kMaxGumbel) << ones;
+  }
+}
+
 TEST(GumbelRow, HasTheGumbelMeanAndVarianceAndStaysBelowItsBound) {
   constexpr int kDraws = 400'000;
   double sum = 0;
@@ -24,6 +33,7 @@ TEST(GumbelRow, HasTheGumbelMeanAndVarianceAndStaysBelowItsBound) {
     for (TokenId id = 0; id < kDraws / 400; ++id) {
       const double noise = row(id);
       ASSERT_LT(noise, kMaxGumbel);
+      ASSERT_LE(noise, GumbelRow::bound(row.hash(id)));
       sum += noise;
       squares += noise * noise;
     }

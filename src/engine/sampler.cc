@@ -48,7 +48,11 @@ class GumbelArgmax {
     if (w == kNever || w + kMaxGumbel < best_) {  // cannot win: most ids stop here, unhashed
       return;
     }
-    const double value = w + noise_(id);
+    const std::uint64_t hash = noise_.hash(id);
+    if (w + GumbelRow::bound(hash) < best_) {  // nor with this hash: saves two logarithms
+      return;
+    }
+    const double value = w + GumbelRow::noise(hash);
     if (value > best_ || (value == best_ && id < id_)) {
       best_ = value;
       id_ = id;
