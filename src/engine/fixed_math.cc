@@ -2,6 +2,7 @@
 #include "engine/fixed_math.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -44,9 +45,12 @@ double fixed_exp(double x) {
   // x = k ln 2 + r with |r| <= ln(2) / 2; e^r by its Taylor series, terms left out below 2^-57.
   const double k = std::floor(x * kLog2E + 0.5);
   const double r = (x - k * kLn2High) - k * kLn2Low;
-  double series = 1.0;
-  for (const double n : {13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0}) {
-    series = 1.0 + r / n * series;
+  constexpr std::array kFactorials = {6227020800.0, 479001600.0, 39916800.0, 3628800.0, 362880.0,
+                                      40320.0,      5040.0,      720.0,      120.0,     24.0,
+                                      6.0,          2.0,         1.0};
+  double series = 0.0;
+  for (const double factorial : kFactorials) {
+    series = series * r + 1.0 / factorial;  // constants: no division is left when compiled
   }
   const auto exponent = static_cast<std::uint64_t>(static_cast<std::int64_t>(k) + 1023);
   return (1.0 + r * series) * std::bit_cast<double>(exponent << 52);
