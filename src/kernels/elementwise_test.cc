@@ -167,15 +167,23 @@ TEST_P(ElementwiseTest, SoftmaxSumsToOneAndMasksExactly) {
   }
 }
 
+// Equal to rule 1's dot with ones, whose chunk matmul_test.cc pins to 512.
 TEST_P(ElementwiseTest, SumExpOfBlocksOf512AddsUpToTheWhole) {
-  const std::vector<float> x = random_floats(1300, 7, 4.0f);
-  const float max = table().max_of(x.data(), x.size());
-  float total = 0.0f;
-  for (std::size_t begin = 0; begin < x.size(); begin += 512) {
-    total += table().sum_exp(x.data() + begin, std::min<std::size_t>(512, x.size() - begin), max);
+  const std::vector<float> ones(1300, 1.0f);
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const std::vector<float> x = random_floats(1300, seed, 0.1f);
+    const float max = table().max_of(x.data(), x.size());
+    float total = 0.0f;
+    for (std::size_t begin = 0; begin < x.size(); begin += 512) {
+      total += table().sum_exp(x.data() + begin, std::min<std::size_t>(512, x.size() - begin), max);
+    }
+    std::vector<float> e(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      e[i] = exp(x[i] - max);
+    }
+    EXPECT_TRUE(same_bits(total, table().sum_exp(x.data(), x.size(), max))) << seed;
+    EXPECT_TRUE(same_bits(total, scalar().dot(e.data(), ones.data(), e.size()))) << seed;
   }
-  EXPECT_TRUE(same_bits(total, table().sum_exp(x.data(), x.size(), max)));
-  EXPECT_TRUE(same_bits(total, scalar().sum_exp(x.data(), x.size(), max)));
 }
 
 TEST(LogSumExp, MatchesDoubleAndKnowsInfinities) {

@@ -107,6 +107,9 @@ TEST_P(MatmulTest, DotAddsChunksOf512Ascending) {
   a[520] = 0.0f;
   a[1024] = 1.0f;  // the third chunk: 1 and 1 arrive apart
   EXPECT_EQ(table().dot(a.data(), ones.data(), 1025), 0x1p24f);
+  a[512] = a[1024] = 0.0f;
+  a[256] = a[264] = 1.0f;  // still the first chunk: both are lost in lane 0, one after the other
+  EXPECT_EQ(table().dot(a.data(), ones.data(), 1025), 0x1p24f);
 }
 
 TEST_P(MatmulTest, DotOfNothingIsPlusZero) {
