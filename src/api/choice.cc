@@ -60,7 +60,6 @@ void Choice::note_logprobs(const engine::GeneratedToken& token,
   const bool content =
       std::ranges::any_of(events, [](const auto& e) { return e.kind == Kind::kContent; });
   if (in_header_ || (!events.empty() && !content)) {
-    undecided_.clear();
     return;
   }
   chat::TokenLogprobs entry{

@@ -56,6 +56,21 @@ class RawClient {
     return true;
   }
 
+  // Sends until everything is taken or the peer takes nothing for `patience`; returns how much was.
+  std::size_t send_some(std::string_view bytes, std::chrono::milliseconds patience) {
+    std::size_t total = 0;
+    pollfd poll{.fd = fd_, .events = POLLOUT, .revents = 0};
+    while (total < bytes.size() && ::poll(&poll, 1, static_cast<int>(patience.count())) > 0) {
+      const ssize_t sent =
+          ::send(fd_, bytes.data() + total, bytes.size() - total, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent <= 0) {
+        break;
+      }
+      total += static_cast<std::size_t>(sent);
+    }
+    return total;
+  }
+
   // Reads until `mark` has arrived, the peer closes or time is up; returns everything up to and
   // including the mark, and keeps the rest.
   std::string read_until(std::string_view mark, std::chrono::milliseconds patience = kPatience) {
