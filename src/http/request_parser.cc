@@ -47,6 +47,10 @@ std::string body_too_large(std::size_t limit) {
   return "request body is larger than the limit of " + std::to_string(limit) + " bytes";
 }
 
+// "0\r\n\r\n": whatever is left of a chunked body is at least this long, and the parser below
+// asserts that it is given as much once it has seen the last chunk's size.
+constexpr std::size_t kShortestChunkedEnd = 5;
+
 // Returns whether the target is one we route: an absolute path of printable ASCII.
 bool is_origin_form(beast::string_view target) {
   return !target.empty() && target.front() == '/' &&
@@ -140,6 +144,10 @@ std::size_t RequestParser::feed(std::string_view bytes) {
   while (impl_->state == State::kHead || impl_->state == State::kBody) {
     beast::error_code error;
     const std::string_view rest = bytes.substr(used);
+    if (impl_->state == State::kBody && impl_->parser.chunked() &&
+        rest.size() < kShortestChunkedEnd) {
+      break;
+    }
     const std::size_t taken =
         impl_->parser.put(boost::asio::const_buffer(rest.data(), rest.size()), error);
     used += taken;

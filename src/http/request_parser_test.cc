@@ -46,6 +46,18 @@ TEST(RequestParser, AnyCutGivesTheSameRequest) {
   }
 }
 
+// Found by fuzzing: the last chunk as the only one, arriving byte by byte, met an assertion.
+TEST(RequestParser, EmptyChunkedBodyMayArriveInAnyPieces) {
+  const std::string input =
+      "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  for (std::size_t step = 1; step <= input.size(); ++step) {
+    RequestParser parser({});
+    feed_all(parser, input, step);
+    ASSERT_EQ(parser.state(), State::kDone) << step;
+    EXPECT_EQ(parser.take().body, "");
+  }
+}
+
 TEST(RequestParser, LeavesTheNextRequestAlone) {
   const std::string one = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
   const std::string input = one + "GET /b HTTP/1.1\r\n";
