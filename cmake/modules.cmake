@@ -51,5 +51,7 @@ function(daybreak_test_binary name label sources)
   target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
   gtest_discover_tests(${target} TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
-    ENVIRONMENT "DAYBREAK_SOURCE_DIR=${PROJECT_SOURCE_DIR};DAYBREAK_BINARY=${CMAKE_BINARY_DIR}/daybreak")
+    # Two properties, because a list inside PROPERTIES loses all but its first element.
+    ENVIRONMENT "DAYBREAK_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+    ENVIRONMENT_MODIFICATION "DAYBREAK_BINARY=set:${CMAKE_BINARY_DIR}/daybreak")
 endfunction()
