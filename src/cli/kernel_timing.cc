@@ -19,7 +19,7 @@ namespace {
 
 namespace k = daybreak::kernels;
 
-constexpr std::size_t kMemoryBytes = std::size_t{512} << 20;  // no cache holds it
+constexpr std::size_t kMemoryBytes = std::size_t{1} << 30;  // no cache holds it
 constexpr std::size_t kBatchBytes = std::size_t{16} << 20;
 constexpr std::size_t kCols = 3584;  // the latent width of the experts
 constexpr std::size_t kBatchTokens = 64;

@@ -127,11 +127,19 @@ double fma_of_active_table() {
   return fma_scalar();
 }
 
+// Reads eight streams at once: one stream alone leaves half of the bandwidth unused, because a
+// hardware prefetcher stops at each 4 KiB page.
 void read_words(const std::uint64_t* words, std::size_t count) {
-  std::array<std::uint64_t, 16> sum{};
-  for (std::size_t i = 0; i + sum.size() <= count; i += sum.size()) {
-    for (std::size_t j = 0; j < sum.size(); ++j) {
-      sum[j] += words[i + j];
+  constexpr std::size_t kStreams = 8;
+  constexpr std::size_t kLine = 8;  // words of one cache line
+  const std::size_t length = count / kStreams / kLine * kLine;
+  std::array<std::uint64_t, kLine> sum{};
+  for (std::size_t i = 0; i < length; i += kLine) {
+    for (std::size_t stream = 0; stream < kStreams; ++stream) {
+      const std::uint64_t* line = words + stream * length + i;
+      for (std::size_t j = 0; j < kLine; ++j) {
+        sum[j] += line[j];
+      }
     }
   }
   for (const std::uint64_t s : sum) {
