@@ -305,10 +305,15 @@ Result<Prompt> render(const ChatRequest& request, const tokenizer::Tokenizer& to
   for (std::size_t i = 0; i < prompt.segments.size(); ++i) {
     const Segment& segment = prompt.segments[i];
     const std::size_t before = prompt.ids.size();
-    tokenizer.encode(
-        segment.text,
-        segment.allow_special ? tokenizer::AllowSpecial::kYes : tokenizer::AllowSpecial::kNo,
-        tokenizer::Slicing::kOn, prompt.ids);
+    // Client text is cut as the released tokenizer cuts it. Our own segments are not: the pads of a
+    // large image are one run without white space, and a cut inside a pad would make it text.
+    if (segment.allow_special) {
+      tokenizer.encode(segment.text, tokenizer::AllowSpecial::kYes, tokenizer::Slicing::kOff,
+                       prompt.ids);
+    } else {
+      tokenizer.encode(segment.text, tokenizer::AllowSpecial::kNo, tokenizer::Slicing::kOn,
+                       prompt.ids);
+    }
     if (i >= stub_begin) {
       prompt.stub_ids += prompt.ids.size() - before;
     }

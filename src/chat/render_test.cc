@@ -119,6 +119,24 @@ TEST(Render, SegmentsAreEncodedOneByOne) {
   EXPECT_EQ(prompt->ids, ids);
 }
 
+// A media block is one run without white space, longer than the run cap from 1,922 pads on.
+TEST(Render, PadsOfALargeImageAreAllTokens) {
+  const auto tokenizer = shapes::load_tokenizer();
+  const TokenId pad = tokenizer->special(kMediaPadMarker).value();
+  for (const auto& [size, pads] : {std::pair("1024,\"height\":768", 1'036),
+                                   {"1920,\"height\":1080", 2'691},
+                                   {"4096,\"height\":4096", 16'641}}) {
+    const auto request =
+        parse_chat_request(R"({"messages":[{"role":"user","content":[{"type":"image","width":)" +
+                               std::string(size) + "}]}]}",
+                           {.measured_images = true});
+    ASSERT_TRUE(request) << request.error().message;
+    const auto prompt = render(*request, *tokenizer);
+    ASSERT_TRUE(prompt) << prompt.error().message;
+    EXPECT_EQ(std::ranges::count(prompt->ids, pad), pads) << size;
+  }
+}
+
 TEST(Render, LiteralArgumentsKeepTheClientsBytes) {
   const std::string json =
       R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{\"a\":1e2,\"b\":[1,2],\"c\":\"\\u00e9\"}"}}]}]})";
@@ -164,7 +182,7 @@ TEST(RenderLine, RefusesUnknownArgumentsAndBadImagePrompts) {
   EXPECT_EQ(parse_render_line(R"({"messages":[{"role":"user"}],"kwargs":{"thinkin":true}})")
                 .error()
                 .message,
-            "kwargs.thinkin: no such argument");
+            "kwargs.thinkin: no such field");
   EXPECT_FALSE(
       parse_render_line(R"({"messages":[{"role":"user"}],"kwargs":{"image_prompts":["x"]}})"));
   EXPECT_FALSE(parse_render_line("{}"));
