@@ -23,11 +23,12 @@ namespace daybreak::api {
 struct ServiceOptions {
   // Names under which the model is served. The first is the one replies carry.
   std::vector<std::string> model_names;
-  std::string version;               // of the program
-  std::int64_t created = 0;          // of the model entry, seconds since 1970
-  chat::ChatLimits limits;           // vocab_size is filled in by the service
-  std::size_t max_tokens = 131'072;  // of a completion, when the request does not say
-  std::size_t workers = 2;           // threads that parse, render and tokenize requests
+  std::string version;       // of the program
+  std::int64_t created = 0;  // of the model entry, seconds since 1970
+  chat::ChatLimits limits;   // vocab_size is filled in by the service
+  // Of a completion when the request does not say; fewer if the even share is smaller.
+  std::size_t max_tokens = 131'072;
+  std::size_t workers = 2;  // threads that parse, render and tokenize requests
 };
 
 struct Context {

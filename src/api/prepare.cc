@@ -16,10 +16,19 @@ Status check_model(const std::string& name, const std::vector<std::string>& serv
                                             fmt::join(served, " or "))};
 }
 
+// Returns how long an answer may become when the request does not say. Memory is reserved for the
+// whole of it, so the context alone would be a bad default: one request would lock all others out.
+// Prompt and answer get a sequence's even share, and the answer of a long prompt half a share.
+std::size_t default_answer(std::size_t prompt, std::size_t even_share) {
+  const std::size_t rest = even_share - std::min(prompt, even_share);
+  return std::max({rest, even_share / 2, std::size_t{1}});
+}
+
 // Returns the number of tokens the answer may have. A request that asks for more than fits is
 // refused rather than cut: its answer would end early without saying so.
 Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size_t prompt,
-                                std::size_t context_tokens, std::size_t default_max) {
+                                const Context& context) {
+  const std::size_t context_tokens = context.generator.context_tokens();
   if (prompt >= context_tokens) {
     return Error{Errc::kInvalidArgument,
                  fmt::format("messages: Input token length too long: the prompt has {} tokens, the "
@@ -28,7 +37,8 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
   }
   const std::size_t room = context_tokens - prompt;
   if (!sampling.max_tokens) {
-    return std::min(room, default_max);
+    return std::min(
+        {room, context.options.max_tokens, default_answer(prompt, context.generator.even_share())});
   }
   if (*sampling.max_tokens > room) {
     return Error{Errc::kInvalidArgument,
@@ -63,9 +73,7 @@ Result<PreparedChat> prepare_chat(std::string_view body, const Context& context)
   chat.billed_prompt_tokens = prompt.billed_tokens();
   chat.channel = prompt.initial;
   chat.prompt = std::move(prompt.ids);
-  DAYBREAK_TRY(chat.max_tokens,
-               answer_room(chat.request.sampling, chat.prompt.size(),
-                           context.generator.context_tokens(), context.options.max_tokens));
+  DAYBREAK_TRY(chat.max_tokens, answer_room(chat.request.sampling, chat.prompt.size(), context));
   chat.stop_ids = stop_ids(chat.request.sampling, context.markers);
   return chat;
 }

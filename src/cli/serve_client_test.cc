@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,10 +106,11 @@ std::uint16_t port_of(const std::string& line) {
 }
 
 // A request whose answer does not end by itself for a long time.
-std::string endless_request() {
+std::string endless_request(const std::string& more = R"(,"max_tokens":60000)") {
   const std::string body =
       R"({"model":"nano","messages":[{"role":"user","content":"hi"}],"stream":true,)"
-      R"("ignore_eos":true,"max_tokens":60000})";
+      R"("ignore_eos":true)" +
+      more + "}";
   return "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n\r\n" + body;
 }
@@ -121,6 +123,25 @@ TEST(ServeClient, TerminatesCleanlyWhenIdle) {
   EXPECT_EQ(testing::status_of(client.read_response()), 200);
   child.signal(SIGTERM);
   EXPECT_EQ(child.wait(), 0);
+}
+
+TEST(ServeClient, RequestsThatDoNotSayHowLongRunSideBySide) {
+  Child child(serve({}));
+  const std::uint16_t port = port_of(child.read_line());
+  std::vector<std::unique_ptr<RawClient>> clients;  // as many as max_sequences
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port));
+    clients.back()->send(endless_request(""));
+  }
+  for (const auto& client : clients) {
+    EXPECT_NE(client->read_until("data: ").find("200 OK"), std::string::npos);
+  }
+  // Nobody has finished in the meantime.
+  RawClient probe(port);
+  probe.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_NE(
+      probe.read_response().find("vllm:num_requests_running{engine=\"0\",model_name=\"nano\"} 8\n"),
+      std::string::npos);
 }
 
 TEST(ServeClient, RunningAnswerIsCutAfterTheDrainTimeWithAnErrorEvent) {

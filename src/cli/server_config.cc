@@ -36,7 +36,7 @@ std::vector<ServerKey> make_keys() {
        CountField{&C::max_queue, 1, 65'536}},
       {"step_tokens", "tokens per step of the model, all sequences together",
        CountField{&C::step_tokens, 1, 65'536}},
-      {"max_tokens", "tokens of an answer when the request does not say",
+      {"max_tokens", "most tokens of an answer when the request does not say",
        CountField{&C::max_tokens, 1, std::size_t{1} << 32U}},
       {"http_threads", "threads that serve connections", CountField{&C::http_threads, 1, 256}},
       {"workers", "threads that parse and tokenize requests", CountField{&C::workers, 1, 256}},

@@ -37,6 +37,7 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       options_(options),
       vocab_size_(model_->vocab_size()),
       context_tokens_(model_->context_tokens()),
+      even_share_(model_->even_share()),
       logits_(model_->slots() * vocab_size_) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();

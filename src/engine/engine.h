@@ -48,6 +48,7 @@ class Engine final : public Generator {
   Stats stats() const override;
   std::size_t vocab_size() const override { return vocab_size_; }
   std::size_t context_tokens() const override { return context_tokens_; }
+  std::size_t even_share() const override { return even_share_; }
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;
 
@@ -70,6 +71,7 @@ class Engine final : public Generator {
   const EngineOptions options_;
   const std::size_t vocab_size_;
   const std::size_t context_tokens_;
+  const std::size_t even_share_;
 
   // The engine's thread only.
   std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()

@@ -47,6 +47,9 @@ class FakeModel final : public StepModel {
   std::size_t slots() const override { return options_.slots; }
   std::size_t total_positions() const override { return options_.total_positions; }
   std::size_t free_positions() const override { return options_.total_positions - *reserved_; }
+  std::size_t even_share() const override {
+    return std::min(options_.context_tokens, options_.total_positions / options_.slots);
+  }
 
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override {
     if (positions > options_.context_tokens || positions > options_.total_positions) {

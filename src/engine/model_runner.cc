@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
+
+#include "model/state_layout.h"
 
 namespace daybreak::engine {
 namespace {
@@ -58,6 +61,12 @@ ModelRunner::ModelRunner(std::shared_ptr<const model::Model> model,
       pool_(model_->config(), pool_options(*model_, options)),
       workspace_(model_->config(), {.tokens = options.workspace_tokens}),
       team_(options.threads, options.on_thread_start) {}
+
+// Whole pages, because the pool reserves those. With fewer pages than slots, one.
+std::size_t ModelRunner::even_share() const {
+  const std::size_t pages = pool_.total_positions() / model::kPagePositions / pool_.slots();
+  return std::min(context_tokens(), std::max<std::size_t>(pages, 1) * model::kPagePositions);
+}
 
 Result<std::unique_ptr<Sequence>> ModelRunner::acquire(std::size_t positions) {
   DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state, pool_.acquire(positions));

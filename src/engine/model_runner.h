@@ -42,6 +42,7 @@ class ModelRunner final : public StepModel {
   std::size_t slots() const override { return pool_.slots(); }
   std::size_t total_positions() const override { return pool_.total_positions(); }
   std::size_t free_positions() const override { return pool_.free_positions(); }
+  std::size_t even_share() const override;
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override;
   // A row of logits that is not finite is delivered as it is: the sampler refuses it, and the other
   // rows of the batch are good.

@@ -4,6 +4,7 @@
 // ScriptedEngine: a Generator that answers from a script instead of a model. What lies above the
 // engine is tested against it: exact ids, delays, failures and answers that never end.
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -33,8 +34,9 @@ struct Script {
 struct ScriptedEngineOptions {
   std::size_t vocab_size = 1 << 20;
   std::size_t context_tokens = 1 << 20;
-  std::size_t max_sequences = 8;  // answered at the same time, token by token in turn
-  std::size_t max_queue = 64;     // submitted beyond that: kResourceLimit
+  std::size_t even_share = 1 << 20;  // reported, at most context_tokens
+  std::size_t max_sequences = 8;     // answered at the same time, token by token in turn
+  std::size_t max_queue = 64;        // submitted beyond that: kResourceLimit
 };
 
 class ScriptedEngine final : public Generator {
@@ -49,6 +51,9 @@ class ScriptedEngine final : public Generator {
   Stats stats() const override;
   std::size_t vocab_size() const override { return options_.vocab_size; }
   std::size_t context_tokens() const override { return options_.context_tokens; }
+  std::size_t even_share() const override {
+    return std::min(options_.even_share, options_.context_tokens);
+  }
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;
 
