@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/json_document.h"
 #include "chat/json_tree.h"
 #include "chat/message_builder.h"
 #include "chat/output_parser.h"
@@ -22,12 +21,7 @@ struct ParseLine {
 };
 
 Result<ParseLine> read_line(const Field& root, std::size_t vocab_size) {
-  DAYBREAK_CHECK_OK(root.object());
-  for (const std::string& key : root.node().keys) {
-    if (key != "ids" && key != "chunks" && key != "thinking" && key != "tools") {
-      return Error{Errc::kInvalidArgument, printable(key) + ": no such field"};
-    }
-  }
+  DAYBREAK_CHECK_OK(root.object_of({"ids", "chunks", "thinking", "tools"}));
   ParseLine line;
   const auto ids = root.find("ids");
   if (!ids) {

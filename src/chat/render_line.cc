@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chat/render_line.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -9,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/json_document.h"
 #include "chat/json_tree.h"
 #include "chat/markers.h"
 #include "chat/request_fields.h"
@@ -27,17 +25,6 @@ void append_member(std::string& out, std::string_view key, const std::optional<F
     out += out.back() == '{' ? "\"" : ",\"";
     out += std::string(key) + "\":" + std::string(value->node().raw);
   }
-}
-
-Status check_kwargs(const Field& kwargs) {
-  for (const std::string& key : kwargs.node().keys) {
-    const std::string_view name = key;
-    if (std::ranges::find(kTopLevel, name) == kTopLevel.end() &&
-        std::ranges::find(kTemplate, name) == kTemplate.end() && name != "image_prompts") {
-      return Error{Errc::kInvalidArgument, "kwargs." + printable(name) + ": no such argument"};
-    }
-  }
-  return ok();
 }
 
 // Reads WxH from "<|media_begin|>image WxH<|media_content|>...".
@@ -94,8 +81,8 @@ Result<ChatRequest> parse_render_line(std::string_view line) {
   append_member(body, "messages", root.find("messages"));
   append_member(body, "tools", root.find("tools"));
   if (kwargs) {
-    DAYBREAK_CHECK_OK(kwargs->object());
-    DAYBREAK_CHECK_OK(check_kwargs(*kwargs));
+    DAYBREAK_CHECK_OK(kwargs->object_of({"tool_choice", "response_format", "add_generation_prompt",
+                                         "thinking", "thinking_effort", "image_prompts"}));
     for (const std::string_view key : kTopLevel) {
       append_member(body, key, kwargs->find(key));
     }

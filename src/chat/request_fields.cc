@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chat/request_fields.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -106,6 +107,16 @@ Status Field::object() const {
   if (node_->duplicate != JsonNode::kNoDuplicate) {
     return Error{Errc::kInvalidArgument,
                  path_of(printable(node_->keys[node_->duplicate])) + ": key given more than once"};
+  }
+  return ok();
+}
+
+Status Field::object_of(std::initializer_list<std::string_view> known) const {
+  DAYBREAK_CHECK_OK(object());
+  for (const std::string& key : node_->keys) {
+    if (std::ranges::find(known, std::string_view(key)) == known.end()) {
+      return Error{Errc::kInvalidArgument, path_of(printable(key)) + ": no such field"};
+    }
   }
   return ok();
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,8 @@ class Field {
   [[nodiscard]] Result<std::vector<Field>> array(std::size_t max_items) const;
   // Checks that this is an object without repeated keys.
   [[nodiscard]] Status object() const;
+  // Checks that this is an object without repeated keys and with no others than `known`.
+  [[nodiscard]] Status object_of(std::initializer_list<std::string_view> known) const;
 
   // Returns "PATH: expected WHAT, found ...".
   [[nodiscard]] Error expected(std::string_view what) const;

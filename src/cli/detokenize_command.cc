@@ -30,9 +30,8 @@ Status run(const Options& options) {
   DAYBREAK_TRY(const auto tokenizer, tokenizer::Tokenizer::load(model));
   if (options.jsonl) {
     LineReader lines(STDIN_FILENO);
-    return answer_lines(lines, stdout, [&](std::string line) {
-      return detokenize_line(*tokenizer, std::move(line));
-    });
+    return answer_lines(lines, stdout,
+                        [&](const std::string& line) { return detokenize_line(*tokenizer, line); });
   }
   for (const TokenId id : options.ids) {
     if (id >= tokenizer->vocab_size()) {

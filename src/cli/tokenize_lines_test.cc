@@ -8,6 +8,8 @@
 namespace daybreak::cli {
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 class TokenizeLines : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -58,16 +60,20 @@ TEST_F(TokenizeLines, ALoneSurrogateIsAReplacementCharacter) {
   EXPECT_EQ(tokenize(R"({"text":"\ud83d\ude80"})"), tokenize("{\"text\":\"\xF0\x9F\x9A\x80\"}"));
 }
 
+TEST_F(TokenizeLines, NullIsAbsent) {
+  EXPECT_EQ(tokenize(R"({"text":"a","special":null,"sliced":null})"), tokenize(R"({"text":"a"})"));
+  EXPECT_EQ(detokenize(R"({"ids":[65],"skip_special":null})"), detokenize(R"({"ids":[65]})"));
+}
+
 TEST_F(TokenizeLines, ABadLineIsToldByField) {
-  EXPECT_EQ(tokenize(""), "!expected JSON in UTF-8");
-  EXPECT_EQ(tokenize("{"), "!expected JSON in UTF-8");
-  EXPECT_EQ(tokenize("{\"text\":\"\xFF\"}"), "!expected JSON in UTF-8");
-  EXPECT_EQ(tokenize("[]"), "!expected an object, found array");
+  EXPECT_EQ(tokenize(""), "!not valid JSON: expected a value, found the end at byte 0");
+  EXPECT_EQ(tokenize("{\"text\":\"\xFF\"}"), "!not valid JSON: invalid UTF-8 at byte 9");
+  EXPECT_EQ(tokenize("[]"), "!request body: expected an object, found an array");
   EXPECT_EQ(tokenize("{}"), "!text: expected a string, found nothing");
-  EXPECT_EQ(tokenize(R"({"text":1})"), "!text: expected a string, found number");
-  EXPECT_EQ(tokenize(R"({"text":"a","special":1})"),
-            "!special: expected true or false, found number");
-  EXPECT_EQ(tokenize(R"({"text":"a","Sliced":false})"), "!unknown field 'Sliced'");
+  EXPECT_EQ(tokenize(R"({"text":1})"), "!text: expected a string, found 1");
+  EXPECT_EQ(tokenize(R"({"text":"a","special":1})"), "!special: expected true or false, found 1");
+  EXPECT_EQ(tokenize(R"({"text":"a","Sliced":false})"), "!Sliced: no such field");
+  EXPECT_EQ(tokenize(R"({"text":"a","text":"b"})"), "!text: key given more than once");
   EXPECT_EQ(detokenize("{}"), "!ids: expected an array, found nothing");
   EXPECT_EQ(detokenize(R"({"ids":[0,1056]})"),
             "!ids[1]: expected an integer from 0 to 1055, found 1056");
@@ -75,8 +81,27 @@ TEST_F(TokenizeLines, ABadLineIsToldByField) {
     EXPECT_TRUE(detokenize(std::string(R"({"ids":[)") + id + "]}").starts_with("!ids[0]: expected"))
         << id;
   }
-  // Nesting cannot exhaust the stack.
-  EXPECT_EQ(tokenize(std::string(1'000'000, '[')), "!expected JSON in UTF-8");
+}
+
+// The message shows what was found, which must not take a stack frame for each level of it.
+TEST_F(TokenizeLines, DeepNestingIsRefusedInEveryPlace) {
+  const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
+  for (const std::string& line : {deep, R"({"text":)" + deep + "}", R"({"x":)" + deep + "}"}) {
+    EXPECT_NE(tokenize(line).find("nested deeper than 64 levels"), std::string::npos);
+  }
+  EXPECT_NE(detokenize(R"({"ids":)" + deep + "}").find("nested deeper than 64 levels"),
+            std::string::npos);
+}
+
+TEST_F(TokenizeLines, IdsOfOneLineAreBounded) {
+  std::string list = "97";  // a
+  for (std::size_t i = 1; i < kMaxDetokenizeIds; ++i) {
+    list += ",97";
+  }
+  EXPECT_EQ(detokenize(R"({"ids":[)" + list + "]}").size(),
+            kMaxDetokenizeIds + R"({"text":""})"sv.size());
+  EXPECT_EQ(detokenize(R"({"ids":[97,)" + list + "]}"),
+            "!ids: expected at most 2097152 items, found 2097153");
 }
 
 }  // namespace
