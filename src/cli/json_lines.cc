@@ -32,6 +32,12 @@ std::optional<std::uint32_t> escaped_unit(std::string_view json, std::size_t at)
 bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
+// A message may quote input of any bytes.
+std::string error_line(const std::string& message) {
+  return nlohmann::json{{"error", message}}.dump(-1, ' ', false,
+                                                 nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 bool LineReader::fill() {
@@ -95,8 +101,7 @@ Status answer_lines(LineReader& in, std::FILE* out, const LineHandler& handler) 
       return std::move(answer).error();
     }
     failures += answer ? 0 : 1;
-    const std::string text =
-        answer ? *std::move(answer) : nlohmann::json{{"error", answer.error().message}}.dump();
+    const std::string text = answer ? *std::move(answer) : error_line(answer.error().message);
     if (std::fputs((text + "\n").c_str(), out) < 0 || std::fflush(out) != 0) {
       return Error{Errc::kIo, std::string("output: ") + std::strerror(errno)};
     }

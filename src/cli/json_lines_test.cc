@@ -64,7 +64,7 @@ TEST(LineReader, ReportsAReadError) {
 TEST(AnswerLines, AnswersEveryLineAndFailsAtTheEnd) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  ASSERT_EQ(::write(ends[1], "a\nbad\nc\n", 8), 8);
+  ASSERT_EQ(::write(ends[1], "a\nbad\nc\nbinary\n", 15), 15);
   ::close(ends[1]);
   LineReader reader(ends[0]);
   std::FILE* out = std::tmpfile();
@@ -73,15 +73,18 @@ TEST(AnswerLines, AnswersEveryLineAndFailsAtTheEnd) {
     if (line == "bad") {
       return Error{Errc::kInvalidArgument, "no \"good\""};
     }
+    if (line == "binary") {
+      return Error{Errc::kInvalidArgument, "\xFF"};
+    }
     return "<" + line + ">";
   });
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error(), (Error{Errc::kCorrupt, "1 of 3 lines failed"}));
+  EXPECT_EQ(status.error(), (Error{Errc::kCorrupt, "2 of 4 lines failed"}));
   EXPECT_EQ(exit_code(status.error().code), 1);
   std::rewind(out);
   char text[100] = {};
   EXPECT_GT(std::fread(text, 1, sizeof text - 1, out), 0U);
-  EXPECT_STREQ(text, "<a>\n{\"error\":\"no \\\"good\\\"\"}\n<c>\n");
+  EXPECT_STREQ(text, "<a>\n{\"error\":\"no \\\"good\\\"\"}\n<c>\n{\"error\":\"\xEF\xBF\xBD\"}\n");
   std::fclose(out);
   ::close(ends[0]);
 }
