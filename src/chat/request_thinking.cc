@@ -25,6 +25,14 @@ struct Wish {
       effort = lower.effort;
     }
   }
+
+  // The same for a reasoning_effort. Its "none" is an effort like the others: a source of higher
+  // rank that names an effort overrules it.
+  void fill_from_effort(const Wish& lower) {
+    if (!effort) {
+      fill_from(lower);
+    }
+  }
 };
 
 Result<Effort> read_effort(const Field& field, std::string_view also) {
@@ -107,7 +115,7 @@ Result<Wish> read_kwargs(const Field& root, std::vector<std::string>& ignored) {
     DAYBREAK_TRY(wish.effort, read_effort(*field, ""));
   }
   DAYBREAK_TRY(const Wish alias, read_reasoning_effort(*kwargs));
-  wish.fill_from(alias);
+  wish.fill_from_effort(alias);
   return wish;
 }
 
@@ -118,7 +126,7 @@ Result<Thinking> read_thinking(const Field& root, std::vector<std::string>& igno
   DAYBREAK_TRY(const Wish field, read_thinking_field(root));
   wish.fill_from(field);
   DAYBREAK_TRY(const Wish effort, read_reasoning_effort(root));
-  wish.fill_from(effort);
+  wish.fill_from_effort(effort);
   return Thinking{wish.enabled.value_or(true), wish.effort.value_or(Effort::kMax)};
 }
 
