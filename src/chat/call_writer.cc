@@ -17,9 +17,7 @@ constexpr std::size_t kMaxValueDepth = JsonTreeLimits{}.max_depth - 1;
 void CallWriter::open_argument(std::string_view key, std::string_view type, std::string& out) {
   close_value(out);
   if (json_block_ || keys_.size() >= limits_.max_arguments || !keys_.emplace(key).second) {
-    ++dropped_;
-    value_ = Value::kIgnored;
-    return;
+    return open_ignored(out);
   }
   key_ = key;
   if (type.empty() || type == "string") {
@@ -31,11 +29,16 @@ void CallWriter::open_argument(std::string_view key, std::string_view type, std:
   }
 }
 
-void CallWriter::open_json() {
-  if (json_block_ || begun_ || value_ != Value::kNone) {
-    ++dropped_;
-    value_ = Value::kIgnored;
-    return;
+void CallWriter::open_ignored(std::string& out) {
+  close_value(out);
+  ++dropped_;
+  value_ = Value::kIgnored;
+}
+
+void CallWriter::open_json(std::string& out) {
+  close_value(out);
+  if (json_block_ || begun_) {
+    return open_ignored(out);
   }
   json_block_ = true;
   value_ = Value::kJson;

@@ -26,8 +26,10 @@ class CallWriter {
   // Begins an argument; an empty type is a string. The first of equal keys wins: a later one, one
   // past the limit, or one after a json block is left out.
   void open_argument(std::string_view key, std::string_view type, std::string& out);
+  // Begins a value that is left out.
+  void open_ignored(std::string& out);
   // Begins a block whose text is the whole object. Left out if anything came before it.
-  void open_json();
+  void open_json(std::string& out);
   // More text of the open value. REQUIRES: valid UTF-8.
   void text(std::string_view piece, std::string& out);
   // Ends the open value, if there is one. A value of another type than string that is not JSON, or

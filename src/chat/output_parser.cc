@@ -48,13 +48,13 @@ class OutputParser::Machine {
       header_kind_ = id == markers_.open ? HeaderKind::kOpen : HeaderKind::kClose;
     } else if (id == markers_.sep) {
       end_header(HeaderEnd::kSep);
-    } else if (header_kind_ != HeaderKind::kNone) {
+    } else if (header_kind_ == HeaderKind::kNone) {
+      text(id);
+    } else if (!tokenizer_.is_special(id)) {
       header_.push_back(id);
       if (header_.size() > options_.max_header_ids) {
         header_to_text();
       }
-    } else {
-      text(id);
     }
   }
 
@@ -337,8 +337,9 @@ class OutputParser::Machine {
     }
     std::string out;
     if (header.element == Element::kJson) {
-      call_->close_value(out);
-      call_->open_json();
+      call_->open_json(out);
+    } else if (!header.has("key")) {
+      call_->open_ignored(out);
     } else {
       call_->open_argument(header.attribute("key"), header.attribute("type"), out);
     }
