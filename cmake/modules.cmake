@@ -4,6 +4,10 @@
 #   x_bench.cc       -> Google Benchmark binary NAME_bench
 #   x_fuzz.cc        -> fuzz target (see fuzz/CMakeLists.txt)
 # Include direction is checked by tools/check_layers.py from the table in ARCHITECTURE.md.
+
+# What the tsan preset builds: the tests labelled threads and what they need.
+add_custom_target(threads_tests)
+
 set(DAYBREAK_TEST_LABELS golden property fault threads shared slow client)
 
 function(daybreak_module name)
@@ -49,6 +53,9 @@ function(daybreak_test_binary name label sources)
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE daybreak_options daybreak_${name} daybreak_testing GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+  if(label STREQUAL "threads")
+    add_dependencies(threads_tests ${target})
+  endif()
   gtest_discover_tests(${target} TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
     # Two properties, because a list inside PROPERTIES loses all but its first element.
