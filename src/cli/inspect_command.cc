@@ -1,56 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // `daybreak inspect`: what a model is, how large it is, whether it is whole and where it fits.
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <memory>
+#include <functional>
 #include <string>
 
-#include "base/progress.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/inspect_report.h"
 #include "cli/model_path.h"
+#include "cli/read_display.h"
 
 namespace daybreak::cli {
 namespace {
 
-std::size_t terminal_columns() {
-  winsize size = {};
-  constexpr std::size_t kDefault = 80;
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kDefault;
-}
-
-// Shows "3/96 model-00003-of-00096.safetensors" on stderr while bytes are read.
-class ReadDisplay {
- public:
-  bool operator()(const model::ReadProgress& progress) {
-    if (!bar_) {
-      bar_ = std::make_unique<ProgressBar>(
-          ProgressOptions{.total = progress.total_bytes,
-                          .terminal = ::isatty(STDERR_FILENO) == 1,
-                          .columns = terminal_columns()},
-          [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); });
-    }
-    bar_->update(progress.done_bytes, std::to_string(progress.shard + 1) + "/" +
-                                          std::to_string(progress.shards) + " " +
-                                          std::string(progress.file));
-    return true;
-  }
-  void finish() { bar_.reset(); }
-
- private:
-  std::unique_ptr<ProgressBar> bar_;
-};
-
 Status run(const InspectOptions& options) {
   DAYBREAK_TRY(const auto path, resolve_model(options.model));
-  ReadDisplay display;
-  const auto report = inspect(
-      path, options, [&](const model::ReadProgress& progress) { return display(progress); });
-  display.finish();
+  const auto report = [&] {
+    ReadDisplay display;  // gone before the report is printed
+    return inspect(path, options, std::ref(display));
+  }();
   DAYBREAK_CHECK_OK(report);
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   const std::string text =
@@ -72,9 +43,9 @@ void register_inspect(CLI::App& root, Action& action) {
   sub->add_flag("--layers", options->layers, "list every layer");
   sub->add_option("--context", options->context,
                   "positions per sequence in the memory plan (default: 8192 or the model's limit)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPositions).description("POSITIVE"));
   sub->add_option("--slots", options->slots, "sequences at once in the memory plan")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPlanSlots).description("POSITIVE"))
       ->capture_default_str();
   sub->add_flag("--bf16-cache", options->bf16_cache,
                 "plan for a bf16 cache; this build keeps fp32");

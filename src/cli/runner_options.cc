@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/runner_options.h"
 
+#include <functional>
 #include <utility>
 
 #include "base/cpu_quota.h"
+#include "cli/doctor_machine.h"
 #include "cli/model_path.h"
+#include "cli/read_display.h"
 #include "kernels/dispatch.h"
 #include "kernels/float_environment.h"
 
@@ -17,6 +20,11 @@ void add_runner_options(CLI::App& command, RunnerOptions& options) {
   command.add_option("--numerics", options.numerics, "exact (default); fast is not available yet");
   command.add_option("--isa", options.isa,
                      "instruction set: scalar, avx2, ...; default: the best this CPU has");
+}
+
+Status read_ahead(const model::Checkpoint& checkpoint, std::uint64_t memory,
+                  const model::ReadCallback& progress) {
+  return checkpoint.file_bytes() > memory ? ok() : checkpoint.read_through(progress);
 }
 
 Result<LoadedModel> load_model(const RunnerOptions& options) {
@@ -34,6 +42,9 @@ Result<LoadedModel> load_model(const RunnerOptions& options) {
   }
   DAYBREAK_TRY(std::filesystem::path path, resolve_model(options.model));
   DAYBREAK_TRY(std::unique_ptr<model::Model> model, model::Model::load(path));
+  ReadDisplay display;
+  DAYBREAK_CHECK_OK(
+      read_ahead(model->checkpoint(), read_machine().usable_memory(), std::ref(display)));
   return LoadedModel{.path = std::move(path), .model = std::move(model)};
 }
 

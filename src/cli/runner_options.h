@@ -5,6 +5,7 @@
 
 #include <CLI/App.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -29,8 +30,15 @@ struct LoadedModel {
   std::shared_ptr<const model::Model> model;  // also owned by the runners made of it
 };
 
-// Chooses the instruction set and opens the model. Errors: kUnsupported for numerics other than
-// "exact", kInvalidArgument for an unknown isa, those of resolve_model and Model::load.
+// Reads every page of the weights, so that the first answer does not wait for the disk, unless they
+// are larger than `memory` bytes: then reading would only push out what it has just read.
+// Errors: kCancelled when `progress` returned false.
+Status read_ahead(const model::Checkpoint& checkpoint, std::uint64_t memory,
+                  const model::ReadCallback& progress);
+
+// Chooses the instruction set, opens the model and reads ahead, with a bar on a terminal. Errors:
+// kUnsupported for numerics other than "exact", kInvalidArgument for an unknown isa, those of
+// resolve_model and Model::load.
 Result<LoadedModel> load_model(const RunnerOptions& options);
 
 // Returns a runner of a loaded model. Errors: those of ModelRunner::create and available_cpus.
