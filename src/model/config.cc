@@ -188,6 +188,14 @@ void read_moe(const ConfigKeys& keys, ModelConfig& config) {
     check_groups(keys, moe);
   }
   config.moe = moe;
+  // Each has tensors of its own, which are listed and looked up before any of them is known to be
+  // there.
+  const std::uint64_t experts = std::uint64_t{moe.experts} * config.moe_layer_count();
+  if (experts > kMaxRoutedExperts) {
+    keys.refuse(Errc::kInvalidArgument, "num_experts",
+                "num_experts in all MoE layers = " + std::to_string(experts) + ", at most " +
+                    std::to_string(kMaxRoutedExperts));
+  }
 }
 
 std::optional<TokenId> read_id(const ConfigKeys& top, const ConfigKeys& text, std::string_view key,

@@ -194,6 +194,21 @@ TEST(ModelConfigFault, WrongValuesAreNamedWithWhatWasExpected) {
   }
 }
 
+TEST(ModelConfigFault, ExpertsOfAllLayersTogetherAreBounded) {
+  Json json = tiny();
+  Json& text = json["text_config"];
+  text["num_hidden_layers"] = 4096;
+  text["first_k_dense_replace"] = 0;
+  text["linear_attn_config"].erase("full_attn_layers");
+  text["num_experts"] = 256;
+  EXPECT_EQ(refusal(json.dump()).message, "accepted");
+  text["num_experts"] = 257;
+  EXPECT_EQ(
+      refusal(json.dump()).message,
+      "config.json: text_config.num_experts: num_experts in all MoE layers = 1052672, at most "
+      "1048576");
+}
+
 TEST(ModelConfigFault, MalformedTextIsRefused) {
   const std::string text = tiny().dump();
   for (std::size_t length = 0; length < text.size(); length += 7) {
