@@ -7,17 +7,19 @@
 
 #include "kernels/attn_res.h"
 #include "model/forward_pass.h"
+#include "model/tensor_catalog.h"
 
 namespace daybreak::model {
 namespace {
 
 // Checks what only the forward pass needs to hold.
-Status check_supported(const ModelConfig& config) {
+Status check_supported(const ModelConfig& config, const std::filesystem::path& dir) {
   if (config.attn_res_block_size) {
     const std::size_t blocks =
         (config.layers + *config.attn_res_block_size - 1) / *config.attn_res_block_size;
     if (blocks + 1 > kernels::kMaxAttnResSources) {
-      return Error{Errc::kUnsupported, "config.json: " + std::to_string(config.layers) +
+      return Error{Errc::kUnsupported, (dir / "config.json").string() + ": " +
+                                           std::to_string(config.layers) +
                                            " layers with attn_res_block_size " +
                                            std::to_string(*config.attn_res_block_size) + " save " +
                                            std::to_string(blocks) + " blocks, the limit is " +
@@ -64,9 +66,10 @@ Model::~Model() = default;
 Result<std::unique_ptr<Model>> Model::load(const std::filesystem::path& dir,
                                            const LoadOptions& options) {
   DAYBREAK_TRY(ModelConfig config, load_config(dir));
-  DAYBREAK_CHECK_OK(check_supported(config));
+  DAYBREAK_CHECK_OK(check_supported(config, dir));
   DAYBREAK_TRY(Checkpoint checkpoint, Checkpoint::open(dir));
   DAYBREAK_TRY(ModelWeights weights, bind_weights(config, checkpoint, options.on_bind));
+  DAYBREAK_CHECK_OK(refuse_left_over(config, TensorNaming(config, &checkpoint), checkpoint));
   if (options.on_read) {
     DAYBREAK_CHECK_OK(checkpoint.read_through(options.on_read));
   }

@@ -263,7 +263,35 @@ TEST(ModelLoad, RefusesMoreSavedBlocksThanTheKernelMixes) {
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().code, Errc::kUnsupported) << loaded.error().message;
   EXPECT_EQ(loaded.error().message,
-            "config.json: 256 layers with attn_res_block_size 1 save 256 blocks, the limit is 255");
+            (damaged.dir() / "config.json").string() +
+                ": 256 layers with attn_res_block_size 1 save 256 blocks, the limit is 255");
+}
+
+// Each of these makes the model compute something else with all the tensors it asks for in place.
+TEST(ModelLoad, RefusesAConfigThatLeavesTensorsOver) {
+  struct Row {
+    const char* key;
+    const char* left_over;
+  };
+  for (const Row& row :
+       {Row{"attn_res_block_size", "_res_"}, Row{"latent_moe_use_norm", "_norm"},
+        Row{"mla_use_output_gate", "g_proj"}, Row{"num_shared_experts", "shared"}}) {
+    SCOPED_TRACE(row.key);
+    DamagedCheckpoint damaged("k3-all-on");
+    const std::filesystem::path path = damaged.dir() / "config.json";
+    std::string text = daybreak::testing::read_file(path);
+    const std::size_t at = text.find("\"" + std::string(row.key) + "\"");
+    ASSERT_NE(at, std::string::npos);
+    text[at + 1] = 'X';  // an unknown key is ignored
+    std::filesystem::remove(path);
+    std::ofstream(path) << text;
+    const auto loaded = Model::load(damaged.dir());
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code, Errc::kCorrupt);
+    const std::string& message = loaded.error().message;
+    EXPECT_NE(message.find(row.left_over), std::string::npos) << message;
+    EXPECT_NE(message.find("': nothing in config.json asks for it"), std::string::npos) << message;
+  }
 }
 
 TEST(ModelLoad, ReportsEveryLayerAndEveryPage) {

@@ -102,4 +102,9 @@ struct CatalogReport {
 [[nodiscard]] CatalogReport catalog_check(const ModelConfig& config, const TensorNaming& naming,
                                           const Checkpoint& checkpoint);
 
+// The last of those checks alone, for who has bound the tensors that are asked for.
+// Errors: kCorrupt  naming the first CatalogReport::kShown tensors that nothing explains.
+[[nodiscard]] Status refuse_left_over(const ModelConfig& config, const TensorNaming& naming,
+                                      const Checkpoint& checkpoint);
+
 }  // namespace daybreak::model

@@ -79,15 +79,35 @@ class Check {
   CatalogReport run() {
     refuse_ragged_groups();
     for_each_tensor(config_, naming_, [&](const TensorSpec& spec) { compare(spec); });
+    refuse_unexplained();
+    return std::move(report_);
+  }
+
+  CatalogReport run_left_over() {
+    for_each_tensor(config_, naming_, [&](const TensorSpec& spec) { (void)explain(spec); });
+    refuse_unexplained();
+    return std::move(report_);
+  }
+
+ private:
+  // Returns whether the checkpoint has the tensor, and remembers that it was asked for.
+  bool explain(const TensorSpec& spec) {
+    const auto at = std::ranges::lower_bound(names_, std::string_view(spec.name));
+    if (at == names_.end() || *at != spec.name) {
+      return false;
+    }
+    explained_[static_cast<std::size_t>(at - names_.begin())] = true;
+    return true;
+  }
+
+  void refuse_unexplained() {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (!explained_[i]) {
         left_over(names_[i]);
       }
     }
-    return std::move(report_);
   }
 
- private:
   // MXFP4 scales stand for 32 weights of a row, so rows of another length have no packed form.
   void refuse_ragged_groups() {
     if (!config_.moe || config_.moe_layer_count() == 0) {
@@ -108,13 +128,11 @@ class Check {
 
   void compare(const TensorSpec& spec) {
     ++report_.expected;
-    const auto at = std::ranges::lower_bound(names_, std::string_view(spec.name));
-    if (at == names_.end() || *at != spec.name) {
+    if (!explain(spec)) {
       return problem({Errc::kNotFound, checkpoint_.directory().string() + ": tensor '" + spec.name +
                                            "' is missing: config.json asks for " +
                                            describe(spec.dtype, spec.shape)});
     }
-    explained_[static_cast<std::size_t>(at - names_.begin())] = true;
     const auto view = checkpoint_.tensor(spec.name);
     if (!view) {
       return problem(view.error());
@@ -174,6 +192,11 @@ Status CatalogReport::status() const {
 CatalogReport catalog_check(const ModelConfig& config, const TensorNaming& naming,
                             const Checkpoint& checkpoint) {
   return Check(config, naming, checkpoint).run();
+}
+
+Status refuse_left_over(const ModelConfig& config, const TensorNaming& naming,
+                        const Checkpoint& checkpoint) {
+  return Check(config, naming, checkpoint).run_left_over().status();
 }
 
 }  // namespace daybreak::model

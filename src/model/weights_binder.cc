@@ -30,7 +30,8 @@ WeightFormat format_of(DType dtype) {
 }
 
 std::string where(const Checkpoint& checkpoint, std::string_view name) {
-  return std::string(checkpoint.file_of(name)) + ": tensor '" + std::string(name) + "'";
+  return (checkpoint.directory() / checkpoint.file_of(name)).string() + ": tensor '" +
+         std::string(name) + "'";
 }
 
 bool is_matrix_type(DType dtype) {
@@ -67,7 +68,7 @@ MatrixView WeightsBinder::quantised_matrix(const std::string& stem, std::size_t 
     return matrix(stem + ".weight", rows, cols);
   }
   if (cols % 32 != 0) {
-    problem({Errc::kCorrupt, where(checkpoint_, packed_name) + ": MXFP4 rows are groups of 32, '" +
+    problem({Errc::kCorrupt, where(checkpoint_, packed_name) + ": MXFP4 rows are groups of 32, " +
                                  "config.json makes them " + std::to_string(cols) + " wide"});
     return {};
   }
