@@ -157,6 +157,43 @@ TEST(SequenceState, SaysWhyASavedStateIsRefused) {
   EXPECT_EQ((*small.acquire())->restore(long_state->save()).error().code, Errc::kTooLarge);
 }
 
+// Two models of one shape and one set of weights compute different things if a switch differs.
+TEST(SequenceState, IsNotRestoredIntoAModelWithAnotherSwitch) {
+  ModelConfig base = small_config();
+  base.moe.emplace();
+  base.moe->experts = 4;
+  base.moe->experts_per_token = 2;
+  const auto fingerprint = [](const ModelConfig& config) {
+    return StateLayout::from(config, 7).fingerprint;
+  };
+  using Change = void (*)(ModelConfig&);
+  const std::vector<Change> changes = {
+      [](ModelConfig& c) { c.rms_norm_eps = 1e-5f; },
+      [](ModelConfig& c) { c.activation = Activation::kSitu; },
+      [](ModelConfig& c) { c.situ_beta = 4.0f; },
+      [](ModelConfig& c) { c.situ_linear_beta = 25.0f; },
+      [](ModelConfig& c) { c.attn_res_block_size = 2; },
+      [](ModelConfig& c) { c.kda.gate_lower_bound = -5.0f; },
+      [](ModelConfig& c) { c.kda.full_rank_gate = true; },
+      [](ModelConfig& c) { c.mla.output_gate = true; },
+      [](ModelConfig& c) { c.moe.reset(); },
+      [](ModelConfig& c) { c.moe->experts_per_token = 3; },
+      [](ModelConfig& c) { c.moe->router = RouterActivation::kSoftmax; },
+      [](ModelConfig& c) { c.moe->renormalize = false; },
+      [](ModelConfig& c) { c.moe->routed_scaling_factor = 2.5f; },
+      [](ModelConfig& c) { c.moe->groups = 2; },
+      [](ModelConfig& c) { c.moe->latent_norm = true; },
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    ModelConfig changed = base;
+    changes[i](changed);
+    EXPECT_NE(fingerprint(changed), fingerprint(base)) << "change " << i;
+  }
+  ModelConfig longer = base;
+  longer.max_positions *= 2;  // computes nothing
+  EXPECT_EQ(fingerprint(longer), fingerprint(base));
+}
+
 TEST(SequenceState, RestoreThatDoesNotFitNowChangesNothing) {
   StatePool pool(small_config(), {.slots = 3, .max_positions = 192});
   auto big = *pool.acquire();

@@ -27,7 +27,7 @@ struct StateLayout {
   std::size_t mla_layers = 0;
   std::size_t latent_width = 0;   // kv_lora_rank + qk_rope_head_dim
   std::size_t max_positions = 0;  // bound of one sequence, from config.json
-  std::uint64_t fingerprint = 0;  // equal for two models exactly when states are interchangeable
+  std::uint64_t fingerprint = 0;  // equal when states are interchangeable, see state_layout.cc
 
   // Returns the layout of `config`; `weights_fingerprint` distinguishes models of one shape.
   static StateLayout from(const ModelConfig& config, std::uint64_t weights_fingerprint);
