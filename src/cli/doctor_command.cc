@@ -129,9 +129,9 @@ void register_doctor(CLI::App& root, Action& action) {
   sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
   sub->add_flag("--json", options->json, "print JSON");
   sub->add_option("--context", options->context, "positions per sequence to plan for")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPositions).description("POSITIVE"));
   sub->add_option("--slots", options->slots, "sequences at once to plan for")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPlanSlots).description("POSITIVE"))
       ->capture_default_str();
   sub->callback([&action, options] { action = [options] { return run(*options); }; });
 }
