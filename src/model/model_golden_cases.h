@@ -7,7 +7,9 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -78,21 +80,37 @@ inline TokenId argmax(std::span<const float> logits) {
 inline constexpr double kMaxRelativeRms = 2e-5;
 inline constexpr double kSureMargin = 1e-3;
 
-// Checks every case against the checkpoint in `dir`. Returns the largest relative rms seen.
-inline double check_golden_cases(const std::filesystem::path& dir,
-                                 const std::vector<GoldenCase>& cases) {
-  auto loaded = Model::load(dir);
-  EXPECT_TRUE(loaded) << (loaded ? "" : loaded.error().message);
-  if (!loaded) {
-    return 1;
+// What the checks of one or several checkpoints came to.
+struct GoldenTotals {
+  double worst_rms = 0;
+  std::size_t checkpoints = 0;
+  std::size_t prompts = 0;
+  std::size_t ids_equal = 0;
+  std::size_t ids_compared = 0;
+
+  [[nodiscard]] std::string rms_figure() const {
+    std::array<char, 128> text{};
+    std::snprintf(text.data(), text.size(), "max %.2g over %zu prompts of %zu checkpoints",
+                  worst_rms, prompts, checkpoints);
+    return text.data();
   }
+  [[nodiscard]] std::string ids_figure() const {
+    return std::to_string(ids_equal) + " of " + std::to_string(ids_compared) + " ids equal";
+  }
+};
+
+// Checks every case against the checkpoint in `dir` and adds what it saw to `totals`.
+inline void check_golden_cases(const std::filesystem::path& dir,
+                               const std::vector<GoldenCase>& cases, GoldenTotals& totals) {
+  auto loaded = Model::load(dir);
+  ASSERT_TRUE(loaded) << loaded.error().message;
   const Model& model = **loaded;
   EXPECT_FALSE(cases.empty());
   StatePool pool(model.config(), {.slots = 1, .max_positions = 1024});
   Workspace workspace(model.config());
   ThreadTeam team(1);
   std::vector<float> logits(model.config().vocab_size);
-  double worst = 0;
+  ++totals.checkpoints;
   for (const GoldenCase& golden : cases) {
     SCOPED_TRACE(::testing::Message() << dir << ", prompt of " << golden.ids.size());
     auto state = *pool.acquire();
@@ -104,7 +122,8 @@ inline double check_golden_cases(const std::filesystem::path& dir,
     run(golden.ids);
     const double rms = relative_rms(logits, golden.last_logits);
     EXPECT_LT(rms, kMaxRelativeRms);
-    worst = std::max(worst, rms);
+    totals.worst_rms = std::max(totals.worst_rms, rms);
+    ++totals.prompts;
     if (golden.margin > kSureMargin) {
       std::vector<TokenId> greedy = {argmax(logits)};
       while (greedy.size() < golden.greedy.size()) {
@@ -112,9 +131,12 @@ inline double check_golden_cases(const std::filesystem::path& dir,
         greedy.push_back(argmax(logits));
       }
       EXPECT_EQ(greedy, golden.greedy);
+      totals.ids_compared += golden.greedy.size();
+      for (std::size_t i = 0; i < golden.greedy.size(); ++i) {
+        totals.ids_equal += greedy[i] == golden.greedy[i] ? 1 : 0;
+      }
     }
   }
-  return worst;
 }
 
 }  // namespace daybreak::model::testing

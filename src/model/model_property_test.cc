@@ -19,11 +19,16 @@ using testing::random_ids;
 using testing::Rig;
 using testing::same_bits;
 
+struct BitsKey {
+  static constexpr const char* kKey = "model_bits";
+};
+using ForwardBits = testing::BitsTest<BitsKey>;
+
 // Between them: KDA and MLA, both gates, with and without AttnRes, latent, groups, odd sizes.
 const std::vector<std::string> kCheckpoints = {"k3-all-on", "softplus-low-rank", "kimi-linear",
                                                "odd-sizes", "grouped-softmax"};
 
-TEST(ForwardBits, DoNotDependOnWhereThePromptIsSplit) {
+TEST_F(ForwardBits, DoNotDependOnWhereThePromptIsSplit) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -40,7 +45,7 @@ TEST(ForwardBits, DoNotDependOnWhereThePromptIsSplit) {
   }
 }
 
-TEST(ForwardBits, AreThoseOfOneTokenAtATime) {
+TEST_F(ForwardBits, AreThoseOfOneTokenAtATime) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -56,7 +61,7 @@ TEST(ForwardBits, AreThoseOfOneTokenAtATime) {
   }
 }
 
-TEST(ForwardBits, DoNotDependOnTheWorkspaceCapacity) {
+TEST_F(ForwardBits, DoNotDependOnTheWorkspaceCapacity) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -68,7 +73,7 @@ TEST(ForwardBits, DoNotDependOnTheWorkspaceCapacity) {
   }
 }
 
-TEST(ForwardBits, DoNotDependOnTheOtherSequencesOfABatch) {
+TEST_F(ForwardBits, DoNotDependOnTheOtherSequencesOfABatch) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -114,7 +119,7 @@ TEST(ForwardBits, DoNotDependOnTheOtherSequencesOfABatch) {
   }
 }
 
-TEST(ForwardBits, DoNotDependOnTheInstructionSet) {
+TEST_F(ForwardBits, DoNotDependOnTheInstructionSet) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -129,7 +134,7 @@ TEST(ForwardBits, DoNotDependOnTheInstructionSet) {
   }
 }
 
-TEST(ForwardBits, DoNotDependOnWhatASlotHeldBefore) {
+TEST_F(ForwardBits, DoNotDependOnWhatASlotHeldBefore) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -154,7 +159,7 @@ TEST(ForwardBits, DoNotDependOnWhatASlotHeldBefore) {
   }
 }
 
-TEST(ForwardBits, DoNotDependOnSavingAndRestoring) {
+TEST_F(ForwardBits, DoNotDependOnSavingAndRestoring) {
   for (const std::string& name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -175,7 +180,7 @@ TEST(ForwardBits, DoNotDependOnSavingAndRestoring) {
   }
 }
 
-TEST(ForwardBits, OfTheLastRowAreThoseOfAllRows) {
+TEST_F(ForwardBits, OfTheLastRowAreThoseOfAllRows) {
   const auto model = load_checkpoint("k3-all-on");
   const std::size_t vocab = model->config().vocab_size;
   Rig rig(*model, 7);
@@ -193,7 +198,7 @@ TEST(ForwardBits, OfTheLastRowAreThoseOfAllRows) {
 }
 
 // Later tokens of a prompt must not reach earlier ones, through no buffer.
-TEST(ForwardBits, DoNotDependOnLaterTokens) {
+TEST_F(ForwardBits, DoNotDependOnLaterTokens) {
   const auto model = load_checkpoint("k3-all-on");
   const std::size_t vocab = model->config().vocab_size;
   Rig rig(*model);
@@ -209,7 +214,7 @@ TEST(ForwardBits, DoNotDependOnLaterTokens) {
 }
 
 // Several super-tiles of 4,096 positions: decoding across the boundary equals one long prefill.
-TEST(ForwardBits, HoldAcrossSuperTiles) {
+TEST_F(ForwardBits, HoldAcrossSuperTiles) {
   const auto model = load_checkpoint("all-mla");
   const std::size_t vocab = model->config().vocab_size;
   const Ids ids = random_ids(*model, 4096 + 70, 9);

@@ -6,27 +6,39 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "model/model_golden_cases.h"
 #include "testing/paths.h"
 
 namespace daybreak::model {
 namespace {
 
-void check(const std::string& name) {
-  const std::filesystem::path dir = daybreak::testing::shared_path("checkpoints/" + name);
-  DAYBREAK_SHARED_OR_SKIP(dir);
-  const double worst =
-      testing::check_golden_cases(dir, testing::read_golden_cases(dir / "goldens.json"));
-  ::testing::Test::RecordProperty("worst_relative_rms", std::to_string(worst));
-}
+class ReleasedCode : public ::testing::Test {
+ protected:
+  static void check(const std::string& name) {
+    const std::filesystem::path dir = daybreak::testing::shared_path("checkpoints/" + name);
+    DAYBREAK_SHARED_OR_SKIP(dir);
+    testing::check_golden_cases(dir, testing::read_golden_cases(dir / "goldens.json"), totals_);
+  }
+  static void TearDownTestSuite() {
+    if (totals_.prompts > 0) {
+      std::printf("PROOF model_rel_rms: %s\n", totals_.rms_figure().c_str());
+      std::printf("PROOF model_greedy: %s\n", totals_.ids_figure().c_str());
+    }
+  }
 
-TEST(ReleasedCode, AgreesOnTinyK3) { check("tiny-k3"); }
-TEST(ReleasedCode, AgreesOnKimiLinear) { check("kimi-linear-like"); }
-TEST(ReleasedCode, AgreesOnTheSoftplusGate) { check("softplus-gate"); }
-TEST(ReleasedCode, AgreesOnPlainResidualsAndBf16Experts) { check("no-attnres-bf16-experts"); }
-TEST(ReleasedCode, AgreesOnGroupedSoftmaxRouting) { check("grouped-softmax"); }
-TEST(ReleasedCode, AgreesOnTiedEmbeddingsInTwoShards) { check("tied-two-shards"); }
-TEST(ReleasedCode, AgreesOnADenseModel) { check("dense-plain"); }
+ private:
+  static inline testing::GoldenTotals totals_;
+};
+
+TEST_F(ReleasedCode, AgreesOnTinyK3) { check("tiny-k3"); }
+TEST_F(ReleasedCode, AgreesOnKimiLinear) { check("kimi-linear-like"); }
+TEST_F(ReleasedCode, AgreesOnTheSoftplusGate) { check("softplus-gate"); }
+TEST_F(ReleasedCode, AgreesOnPlainResidualsAndBf16Experts) { check("no-attnres-bf16-experts"); }
+TEST_F(ReleasedCode, AgreesOnGroupedSoftmaxRouting) { check("grouped-softmax"); }
+TEST_F(ReleasedCode, AgreesOnTiedEmbeddingsInTwoShards) { check("tied-two-shards"); }
+TEST_F(ReleasedCode, AgreesOnADenseModel) { check("dense-plain"); }
 
 }  // namespace
 }  // namespace daybreak::model

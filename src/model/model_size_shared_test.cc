@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "model/model_size.h"
 #include "model/tensor_catalog.h"
 #include "testing/paths.h"
@@ -20,6 +22,11 @@ TEST(ModelSizeShared, TheReleasedConfigsCountToThePublishedFigures) {
   EXPECT_EQ(size.active_parameters, 104'189'614'848u);
   EXPECT_EQ(size.total.bytes, 1'560'860'324'864u);
   EXPECT_EQ(size.total.tensors, 497'220u);
+  std::printf("PROOF inspect_k3: %llu parameters, %llu active, %llu bytes, %llu tensors\n",
+              static_cast<unsigned long long>(size.total.parameters),
+              static_cast<unsigned long long>(size.active_parameters),
+              static_cast<unsigned long long>(size.total.bytes),
+              static_cast<unsigned long long>(size.total.tensors));
 
   const auto linear =
       load_config(daybreak::testing::shared_path("configs/kimi-linear-48b-a3b.config.json"));

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -41,11 +42,12 @@ inline Ids random_ids(const Model& model, std::size_t n, unsigned seed) {
 // A model with the memory to run it. A `capacity` smaller than a prompt cuts it into several steps.
 class Rig {
  public:
-  explicit Rig(const Model& model, std::size_t capacity = 64, std::size_t threads = 1)
+  explicit Rig(const Model& model, std::size_t capacity = 64, std::size_t threads = 1,
+               ThreadTeam::StartHook on_start = nullptr)
       : model_(model),
         pool_(model.config(), {.slots = 8, .max_positions = 4096}),
         workspace_(model.config(), {.tokens = capacity}),
-        team_(threads) {}
+        team_(threads, on_start) {}
 
   [[nodiscard]] StatePool& pool() { return pool_; }
   [[nodiscard]] std::unique_ptr<SequenceState> fresh() { return *pool_.acquire(); }
@@ -72,6 +74,9 @@ class Rig {
   ThreadTeam team_;
 };
 
+// Successful comparisons of same_bits in this process, for the figure that proofs print.
+inline std::size_t equal_runs = 0;
+
 // Compares bits, so that -0 and 0 differ, and stops at the first difference.
 inline ::testing::AssertionResult same_bits(std::span<const float> got,
                                             std::span<const float> expected) {
@@ -84,7 +89,19 @@ inline ::testing::AssertionResult same_bits(std::span<const float> got,
                                            << got[i] << ", expected " << expected[i];
     }
   }
+  ++equal_runs;
   return ::testing::AssertionSuccess();
 }
+
+// Test cases of determinism; the suite ends with the number of runs that were compared.
+template <class Name>
+class BitsTest : public ::testing::Test {
+ protected:
+  static void TearDownTestSuite() {
+    if (equal_runs > 0) {
+      std::printf("PROOF %s: %zu runs compared bit for bit, all equal\n", Name::kKey, equal_runs);
+    }
+  }
+};
 
 }  // namespace daybreak::model::testing

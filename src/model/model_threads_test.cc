@@ -4,6 +4,11 @@
 #include <thread>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "kernels/float_environment.h"
 #include "model/model_test_run.h"
 
 namespace daybreak::model {
@@ -16,7 +21,12 @@ using testing::random_ids;
 using testing::Rig;
 using testing::same_bits;
 
-TEST(ForwardThreads, BitsDoNotDependOnTheirNumber) {
+struct BitsKey {
+  static constexpr const char* kKey = "model_bits_threads";
+};
+using ForwardThreads = testing::BitsTest<BitsKey>;
+
+TEST_F(ForwardThreads, BitsDoNotDependOnTheirNumber) {
   for (const char* name : {"k3-all-on", "softplus-low-rank", "odd-sizes"}) {
     SCOPED_TRACE(name);
     const auto model = load_checkpoint(name);
@@ -36,7 +46,24 @@ TEST(ForwardThreads, BitsDoNotDependOnTheirNumber) {
   }
 }
 
-TEST(ForwardThreads, OneModelServesSeveralAtOnce) {
+#if defined(__x86_64__)
+// New threads inherit the environment of the one that starts them, so the hook has to act on them,
+// and forward() on its caller.
+TEST_F(ForwardThreads, BitsDoNotDependOnTheCallersFloatEnvironment) {
+  const auto model = load_checkpoint("k3-all-on");
+  const Ids ids = random_ids(*model, 40, 3);
+  const Logits expected = Rig(*model, 64, 1).run(ids);
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(0xffc0u);  // flush to zero, denormals are zero, round toward zero
+  Rig rig(*model, 64, 3, kernels::set_float_environment);
+  _mm_setcsr(0xffc0u);
+  const Logits got = rig.run(ids);
+  _mm_setcsr(before);
+  EXPECT_TRUE(same_bits(got, expected));
+}
+#endif
+
+TEST_F(ForwardThreads, OneModelServesSeveralAtOnce) {
   const auto model = load_checkpoint("k3-all-on");
   std::vector<Ids> prompts;
   std::vector<Logits> expected;
