@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "api/api_test_server.h"
 
 namespace daybreak::api {
@@ -60,6 +62,10 @@ TEST(ChatProperty, StreamIsTheOneShotReplyForEveryShape) {
     }
   }
   EXPECT_EQ(compared, shapes.size() * 5);
+  if (!::testing::Test::HasFailure()) {
+    std::printf("PROOF stream_equals_oneshot: %zu replies, %zu shapes x 5 forms\n", compared,
+                shapes.size());
+  }
 }
 
 // The shapes' expected messages come from a table written by hand, so this ties the wire to it.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdio>
 
 #include "base/rng.h"
 #include "engine/answer_collector.h"
@@ -61,6 +62,8 @@ constexpr std::array kCheckpoints = {"k3-all-on", "kimi-linear", "odd-sizes", "a
                                      "all-mla"};
 
 TEST(ModelRunner, AnswersEqualThoseAloneForAnyThreadsBudgetAndCompany) {
+  std::size_t equal = 0;
+  std::size_t answered = 0;
   for (const char* name : kCheckpoints) {
     SCOPED_TRACE(name);
     const auto model = load(name);
@@ -84,10 +87,14 @@ TEST(ModelRunner, AnswersEqualThoseAloneForAnyThreadsBudgetAndCompany) {
         for (std::uint64_t i = 0; i < 5; ++i) {
           EXPECT_EQ(answers[i].wait(), FinishReason::kLength);
           EXPECT_EQ(answers[i].ids(), expected[i]) << "request " << i << " round " << round;
+          equal += answers[i].ids() == expected[i] ? 1 : 0;
+          ++answered;
         }
       }
     }
   }
+  std::printf("PROOF engine_bits: %zu of %zu answers equal, %zu checkpoints, 1/2/3 threads\n",
+              equal, answered, kCheckpoints.size());
 }
 
 TEST(ModelRunner, CancelledAndPoisonedStatesNeverReachAnotherAnswer) {
