@@ -35,6 +35,9 @@ void Choice::push_one(const engine::GeneratedToken& token, std::vector<Delta>& d
       std::ranges::find(options_.stop_token_ids, token.id) != options_.stop_token_ids.end()) {
     return;  // the request's own stop token is no text
   }
+  if (parser_.done() && options_.ends_with_message && !markers_.is_stop(token.id)) {
+    return finish(StopCause::kStopToken, deltas);
+  }
   events_.clear();
   parser_.push(token.id, events_);
   if (options_.logprobs) {
@@ -108,6 +111,9 @@ void Choice::emit_content(std::string text, std::vector<Delta>& deltas) {
 void Choice::finish(StopCause cause, std::vector<Delta>& deltas) {
   if (finished()) {
     return;
+  }
+  if (cause == StopCause::kLength && parser_.done() && options_.ends_with_message) {
+    cause = StopCause::kStopToken;  // only the stop token was cut off
   }
   events_.clear();
   parser_.finish(cause, events_);

@@ -35,9 +35,12 @@ struct Delta {
 
 struct ChoiceOptions {
   chat::OutputParserOptions parser;
-  std::vector<std::string> stop;          // on content only, never on reasoning or arguments
-  std::vector<TokenId> stop_token_ids;    // the request's own: they end the answer, unseen
-  bool logprobs = false;                  // of content tokens
+  std::vector<std::string> stop;        // on content only, never on reasoning or arguments
+  std::vector<TokenId> stop_token_ids;  // the request's own: they end the answer, unseen
+  bool logprobs = false;                // of content tokens
+  // A token after the closed message ends the answer, since no more of it can be shown. The stop
+  // token that should follow is thus still counted.
+  bool ends_with_message = true;
   std::function<std::uint64_t()> random;  // for tool call ids
 };
 
@@ -52,7 +55,7 @@ class Choice {
   // Ends the answer. Does nothing once finished().
   void finish(chat::StopCause cause, std::vector<Delta>& deltas);
 
-  // The last delta has been given: by finish(), or because a stop string was found.
+  // The last delta has been given: by finish(), a stop string, or a token after the message.
   [[nodiscard]] bool finished() const { return !finish_reason_.empty(); }
   [[nodiscard]] std::size_t completion_tokens() const { return completion_tokens_; }
   [[nodiscard]] std::size_t reasoning_tokens() const { return parser_.reasoning_tokens(); }

@@ -47,5 +47,38 @@ TEST(Choice, NothingFollowsAStopString) {
   EXPECT_EQ(deltas_of("hello" + std::string(kCall), {"lo"}), "hel|stop");
 }
 
+// A model that goes on after its message would otherwise generate unseen tokens up to the limit.
+TEST(Choice, TokenAfterTheMessageEndsTheAnswer) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  const auto markers = chat::shapes::load_markers(*tokenizer);
+  const std::string message = "hi<|close|>response<|sep|><|close|>message<|sep|>";
+  const std::size_t whole = chat::shapes::encode(*tokenizer, message).size();
+  struct Case {
+    std::string more;
+    bool ends_with_message;
+    bool finished;
+    std::size_t tokens;  // counted after the message
+  };
+  for (const Case& c : {Case{"", true, false, 0}, Case{"<|end_of_msg|>", true, false, 1},
+                        Case{"\n\n\n", true, true, 1}, Case{"<|open|>message", true, true, 1},
+                        Case{"!!!", false, false, 3}}) {
+    SCOPED_TRACE(c.more);
+    ChoiceOptions options;
+    options.parser.initial = chat::Channel::kResponse;
+    options.ends_with_message = c.ends_with_message;
+    Choice choice(*tokenizer, markers, options);
+    std::vector<Delta> deltas;
+    for (const TokenId id : chat::shapes::encode(*tokenizer, message + c.more)) {
+      const engine::GeneratedToken token{.id = id, .top = {}};
+      choice.push({&token, 1}, deltas);
+    }
+    EXPECT_EQ(choice.finished(), c.finished);
+    EXPECT_EQ(choice.completion_tokens(), whole + c.tokens);
+    choice.finish(chat::StopCause::kLength, deltas);
+    EXPECT_EQ(choice.completion(0).finish_reason, c.ends_with_message ? "stop" : "length");
+    EXPECT_EQ(choice.completion(0).message.content, "hi");
+  }
+}
+
 }  // namespace
 }  // namespace daybreak::api

@@ -21,6 +21,8 @@ ChoiceOptions choice_options(const PreparedChat& chat) {
   }
   options.stop = chat.request.sampling.stop;
   options.stop_token_ids = chat.request.sampling.stop_token_ids;
+  options.ends_with_message =
+      !chat.request.sampling.ignore_eos && chat.request.sampling.min_tokens == 0;
   options.logprobs = chat.request.sampling.logprobs;
   options.random = random_bits;
   return options;
@@ -94,7 +96,7 @@ Status Generation::consume(const Batch& batch, std::vector<ChoiceDelta>& out) {
   std::vector<Delta> deltas;
   choice.push(batch.tokens, deltas);
   if (choice.finished()) {
-    context_.generator.cancel(ids_[batch.choice]);  // a stop string; ignored if already over
+    context_.generator.cancel(ids_[batch.choice]);  // ended before the engine knew; ignored if over
   }
   if (batch.finish == FinishReason::kError) {
     return batch.error.value_or(Error{Errc::kIo, "generation failed"});
