@@ -2,6 +2,8 @@
 #include "base/thread_team.h"
 
 #include <cassert>
+#include <string>
+#include <system_error>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -43,13 +45,36 @@ std::uint32_t wait_while_equal(const std::atomic<std::uint32_t>& word, std::uint
 ThreadTeam::ThreadTeam(std::size_t threads, StartHook on_start) : workers_(threads) {
   assert(threads >= 1);
   threads_.reserve(threads - 1);
-  for (std::size_t worker = 1; worker < threads; ++worker) {
-    threads_.emplace_back([this, worker, on_start] { worker_main(worker, on_start); });
+  try {
+    for (std::size_t worker = 1; worker < threads; ++worker) {
+      threads_.emplace_back([this, worker, on_start] { worker_main(worker, on_start); });
+    }
+  } catch (...) {
+    stop();  // a thread that is not joined would end the process
+    throw;
+  }
+}
+
+Result<std::unique_ptr<ThreadTeam>> ThreadTeam::start(std::size_t threads, StartHook on_start) {
+  if (threads < 1 || threads > kMaxTeamThreads) {
+    return Error{Errc::kInvalidArgument, "threads: expected 1 to " +
+                                             std::to_string(kMaxTeamThreads) + ", found " +
+                                             std::to_string(threads)};
+  }
+  try {
+    return std::make_unique<ThreadTeam>(threads, on_start);
+  } catch (const std::system_error& error) {
+    return Error{Errc::kIo, "threads: cannot start " + std::to_string(threads) + ": " +
+                                error.code().message()};
   }
 }
 
 ThreadTeam::~ThreadTeam() {
   assert(!running_);
+  stop();
+}
+
+void ThreadTeam::stop() {
   stopping_ = true;
   epoch_.fetch_add(1, std::memory_order_release);
   epoch_.notify_all();

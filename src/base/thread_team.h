@@ -14,7 +14,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/result.h"
+
 namespace daybreak {
+
+inline constexpr std::size_t kMaxTeamThreads = 1024;
 
 // One owner thread calls run() and for_ranges(); calls must not nest or overlap (asserted).
 // Functions passed in must not throw. What the owner wrote before run() is visible to the workers,
@@ -24,7 +28,14 @@ class ThreadTeam {
   // Runs once on every new thread before its first work; not on the owner's thread.
   using StartHook = void (*)();
 
-  // threads >= 1; the calling thread is worker 0, so `threads - 1` are started.
+  // Returns a team of `threads`, the calling one included.
+  // Errors: kInvalidArgument  not 1 to kMaxTeamThreads
+  //         kIo               the system does not start that many; none is left behind
+  [[nodiscard]] static Result<std::unique_ptr<ThreadTeam>> start(std::size_t threads,
+                                                                 StartHook on_start = nullptr);
+
+  // threads >= 1; the calling thread is worker 0, so `threads - 1` are started. Throws
+  // std::system_error if one cannot be: start() is for numbers that come from outside.
   explicit ThreadTeam(std::size_t threads, StartHook on_start = nullptr);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -67,6 +78,7 @@ class ThreadTeam {
   using Task = void (*)(void* context, std::size_t worker, std::size_t workers);
 
   void run_task(Task task, void* context);
+  void stop();
   void worker_main(std::size_t worker, StartHook on_start);
 
   const std::size_t workers_;

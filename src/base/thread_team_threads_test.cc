@@ -2,6 +2,7 @@
 #include "base/thread_team.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -86,6 +87,31 @@ TEST(ThreadTeam, TheStartHookRunsOnceOnEachNewThread) {
 }
 
 // Long pauses make the workers sleep; they must wake for the next round.
+TEST(ThreadTeam, StartRefusesNumbersOutsideItsBounds) {
+  EXPECT_EQ((*ThreadTeam::start(1))->size(), 1u);
+  const auto none = ThreadTeam::start(0);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "threads: expected 1 to 1024, found 0");
+  const auto many = ThreadTeam::start(kMaxTeamThreads + 1);
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().message, "threads: expected 1 to 1024, found 1025");
+}
+
+#if !defined(DAYBREAK_SANITIZED)  // sanitizers reserve more address space than the limit leaves
+TEST(ThreadTeam, AThreadTheSystemRefusesIsAnErrorAndTheOthersEnd) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = rlim_t{2} << 30;  // room for some 200 stacks
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  const auto team = ThreadTeam::start(kMaxTeamThreads);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_FALSE(team);
+  EXPECT_EQ(team.error().code, Errc::kIo);
+  EXPECT_EQ(team.error().message.find("threads: cannot start 1024: "), 0u) << team.error().message;
+}
+#endif
+
 TEST(ThreadTeam, SleepingWorkersWakeUp) {
   ThreadTeam team(3);
   std::atomic<int> calls = 0;

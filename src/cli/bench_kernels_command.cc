@@ -17,11 +17,10 @@
 #include "cli/kernel_timing.h"
 #include "cli/machine_limits.h"
 #include "kernels/dispatch.h"
+#include "kernels/float_environment.h"
 
 namespace daybreak::cli {
 namespace {
-
-constexpr std::size_t kMaxThreads = 1024;
 
 struct Options {
   std::size_t threads = 0;  // 0: once with 1 and once with all
@@ -116,8 +115,9 @@ Status bench_kernels(const Options& options) {
       fmt::print(stderr, "{} ({} thread{})\n", what, threads, threads == 1 ? "" : "s");
     };
     progress("limits");
-    limits.push_back({threads, measure_machine_limits(threads), measure_int8_gmac_s(threads)});
-    for (KernelTiming& timing : time_kernels(threads, progress)) {
+    DAYBREAK_TRY(const auto team, ThreadTeam::start(threads, kernels::set_float_environment));
+    limits.push_back({threads, measure_machine_limits(*team), measure_int8_gmac_s(*team)});
+    for (KernelTiming& timing : time_kernels(*team, progress)) {
       timings.push_back(std::move(timing));
     }
   }
@@ -136,7 +136,7 @@ void register_bench_kernels(CLI::App& bench, Action& action) {
   CLI::App* command =
       bench.add_subcommand("kernels", "memory and arithmetic limits, and each kernel beside them");
   command->add_option("--threads", options->threads, "threads (default: once 1, once all)")
-      ->check(CLI::Range(std::size_t{1}, kMaxThreads));
+      ->check(CLI::Range(std::size_t{1}, kMaxTeamThreads));
   command->add_option("--isa", options->isa, "instruction set to force, such as scalar or avx2");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &action] { action = [options] { return bench_kernels(*options); }; });

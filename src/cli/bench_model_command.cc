@@ -14,6 +14,7 @@
 #include "cli/machine_limits.h"
 #include "cli/runner_options.h"
 #include "kernels/dispatch.h"
+#include "kernels/float_environment.h"
 
 namespace daybreak::cli {
 namespace {
@@ -40,9 +41,10 @@ Status run(BenchMode mode, const Options& options) {
   } else {
     shape.threads = options.runner.threads;
   }
+  DAYBREAK_TRY(const auto team, ThreadTeam::start(shape.threads, kernels::set_float_environment));
   DAYBREAK_TRY(const LoadedModel loaded, load_model(options.runner));
-  DAYBREAK_TRY(const BenchResult result, run_model_bench(*loaded.model, mode, shape));
-  const MachineLimits limits = measure_machine_limits(shape.threads);
+  DAYBREAK_TRY(const BenchResult result, run_model_bench(*loaded.model, mode, shape, *team));
+  const MachineLimits limits = measure_machine_limits(*team);
   print_bench_report({.mode = mode,
                       .model = loaded.path.string(),
                       .isa = std::string(kernels::active().isa),

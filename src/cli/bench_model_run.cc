@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 
-#include "kernels/float_environment.h"
 #include "model/weights_traffic.h"
 
 namespace daybreak::cli {
@@ -17,7 +16,7 @@ using model::LogitRows;
 
 class Bench {
  public:
-  Bench(const model::Model& model, BenchMode mode, const BenchShape& shape)
+  Bench(const model::Model& model, BenchMode mode, const BenchShape& shape, ThreadTeam& team)
       : model_(model),
         mode_(mode),
         shape_(shape),
@@ -27,7 +26,7 @@ class Bench {
         // Room for a decode step of the whole batch.
         workspace_(model.config(),
                    {.tokens = std::max(model::kDefaultWorkspaceTokens, shape.batch)}),
-        team_(shape.threads, kernels::set_float_environment),
+        team_(team),
         logits_(shape.batch * vocab_) {}
 
   // Fills the states to `depth` and keeps copies to start every repeat from.
@@ -97,7 +96,7 @@ class Bench {
   const std::size_t vocab_;
   model::StatePool pool_;
   model::Workspace workspace_;
-  ThreadTeam team_;
+  ThreadTeam& team_;
   std::vector<float> logits_;  // [batch, vocab]
   std::vector<std::vector<TokenId>> ids_;
   std::vector<std::vector<std::byte>> starts_;
@@ -120,8 +119,8 @@ void count_traffic(const model::Model& model, const model::StepCounters& before,
 }  // namespace
 
 Result<BenchResult> run_model_bench(const model::Model& model, BenchMode mode,
-                                    const BenchShape& shape) {
-  Bench bench(model, mode, shape);
+                                    const BenchShape& shape, ThreadTeam& team) {
+  Bench bench(model, mode, shape, team);
   DAYBREAK_CHECK_OK(bench.prepare());
   // The first run pages the weights in.
   DAYBREAK_TRY([[maybe_unused]] const double warm_up, bench.repeat());

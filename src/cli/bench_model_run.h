@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/thread_team.h"
 #include "model/model.h"
 
 namespace daybreak::cli {
@@ -37,6 +38,6 @@ struct BenchResult {
 // Prefills `depth` tokens, then times `repeat` runs that all start from that state.
 // Errors: kTooLarge  depth + tokens exceeds the model's positions.
 [[nodiscard]] Result<BenchResult> run_model_bench(const model::Model& model, BenchMode mode,
-                                                  const BenchShape& shape);
+                                                  const BenchShape& shape, ThreadTeam& team);
 
 }  // namespace daybreak::cli

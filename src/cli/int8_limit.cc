@@ -73,8 +73,7 @@ DAYBREAK_TARGET_END
 
 namespace daybreak::cli {
 
-double measure_int8_gmac_s(std::size_t threads) {
-  ThreadTeam team(threads);
+double measure_int8_gmac_s(ThreadTeam& team) {
   double best = 0;
   for (int run = 0; run < kRuns; ++run) {
     std::atomic<double> macs{0};

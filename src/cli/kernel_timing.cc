@@ -146,10 +146,9 @@ KernelTiming time_mla(ThreadTeam& team) {
 
 }  // namespace
 
-std::vector<KernelTiming> time_kernels(std::size_t threads,
+std::vector<KernelTiming> time_kernels(ThreadTeam& team,
                                        const std::function<void(const std::string&)>& progress) {
   k::set_float_environment();
-  ThreadTeam team(threads, k::set_float_environment);
   AlignedBuffer<std::byte> memory(kMemoryBytes);
   fill(memory.span(), team);
   std::vector<KernelTiming> timings;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_team.h"
+
 namespace daybreak::cli {
 
 struct KernelTiming {
@@ -23,6 +25,6 @@ struct KernelTiming {
 // Takes some seconds and 512 MiB. Best of several runs each. `progress` hears the name of each case
 // before it runs.
 [[nodiscard]] std::vector<KernelTiming> time_kernels(
-    std::size_t threads, const std::function<void(const std::string&)>& progress);
+    ThreadTeam& team, const std::function<void(const std::string&)>& progress);
 
 }  // namespace daybreak::cli

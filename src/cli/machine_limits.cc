@@ -163,8 +163,7 @@ double best_seconds(F fn) {
 
 }  // namespace
 
-MachineLimits measure_machine_limits(std::size_t threads) {
-  ThreadTeam team(threads);
+MachineLimits measure_machine_limits(ThreadTeam& team) {
   // Written once: untouched pages would all be the one zero page.
   AlignedBuffer<std::uint64_t> memory(kReadBytes / sizeof(std::uint64_t));
   team.for_ranges(memory.size(), 512, [&](std::size_t begin, std::size_t end) {

@@ -4,7 +4,7 @@
 // What this machine can do at best with a number of threads, measured: reading memory and fused
 // multiply-adds in registers. Benches print their figures beside these.
 
-#include <cstddef>
+#include "base/thread_team.h"
 
 namespace daybreak::cli {
 
@@ -15,6 +15,6 @@ struct MachineLimits {
 
 // Takes about a second and 1 GiB. Best of several runs, since anything else on the machine can only
 // slow a run down.
-[[nodiscard]] MachineLimits measure_machine_limits(std::size_t threads);
+[[nodiscard]] MachineLimits measure_machine_limits(ThreadTeam& team);
 
 }  // namespace daybreak::cli

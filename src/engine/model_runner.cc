@@ -52,15 +52,16 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::create(std::shared_ptr<const m
   DAYBREAK_CHECK_OK(check_option("max_sequences", options.max_sequences, kMaxSequences));
   DAYBREAK_CHECK_OK(check_option("max_positions", options.max_positions, kMaxPositions));
   DAYBREAK_CHECK_OK(check_option("workspace_tokens", options.workspace_tokens, 65'536));
-  return std::unique_ptr<ModelRunner>(new ModelRunner(std::move(model), options));
+  DAYBREAK_TRY(auto team, ThreadTeam::start(options.threads, options.on_thread_start));
+  return std::unique_ptr<ModelRunner>(new ModelRunner(std::move(model), options, std::move(team)));
 }
 
 ModelRunner::ModelRunner(std::shared_ptr<const model::Model> model,
-                         const ModelRunnerOptions& options)
+                         const ModelRunnerOptions& options, std::unique_ptr<ThreadTeam> team)
     : model_(std::move(model)),
       pool_(model_->config(), pool_options(*model_, options)),
       workspace_(model_->config(), {.tokens = options.workspace_tokens}),
-      team_(options.threads, options.on_thread_start) {}
+      team_(std::move(team)) {}
 
 // Whole pages, because the pool reserves those. With fewer pages than slots, one.
 std::size_t ModelRunner::even_share() const {
@@ -83,7 +84,7 @@ Status ModelRunner::forward(std::span<const StepChunk> chunks) {
          .rows = chunk.logits.empty() ? model::LogitRows::kNone : model::LogitRows::kLast,
          .logits = chunk.logits});
   }
-  Status status = model_->forward(work, workspace_, team_);
+  Status status = model_->forward(work, workspace_, *team_);
   if (!status && status.error().code == Errc::kCorrupt) {
     return ok();
   }

@@ -17,7 +17,7 @@
 namespace daybreak::engine {
 
 inline constexpr std::size_t kMaxSequences = 1024;
-inline constexpr std::size_t kMaxThreads = 1024;
+inline constexpr std::size_t kMaxThreads = kMaxTeamThreads;
 
 struct ModelRunnerOptions {
   std::size_t threads = 1;             // 1 to kMaxThreads, the calling one included
@@ -49,12 +49,13 @@ class ModelRunner final : public StepModel {
   Status forward(std::span<const StepChunk> chunks) override;
 
  private:
-  ModelRunner(std::shared_ptr<const model::Model> model, const ModelRunnerOptions& options);
+  ModelRunner(std::shared_ptr<const model::Model> model, const ModelRunnerOptions& options,
+              std::unique_ptr<ThreadTeam> team);
 
   const std::shared_ptr<const model::Model> model_;
   model::StatePool pool_;
   model::Workspace workspace_;
-  ThreadTeam team_;
+  const std::unique_ptr<ThreadTeam> team_;
 };
 
 }  // namespace daybreak::engine
