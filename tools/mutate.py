@@ -21,6 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutate"
 COPIED = ["CMakeLists.txt", "cmake", "fuzz", "src"]
+TEST_TIMEOUT_S = 300  # a mutant may make a test hang, which is noticing it too
 KEYS = {"name", "rule", "file", "find", "replace", "target", "filter"}
 
 
@@ -80,7 +81,10 @@ def test(mutant):
     binary = WORK / "build" / "src" / module / mutant["target"]
     environment = dict(os.environ, DAYBREAK_SOURCE_DIR=str(ROOT),
                        DAYBREAK_BINARY=str(WORK / "build" / "daybreak"))
-    result = run([str(binary), f"--gtest_filter={mutant['filter']}"], env=environment)
+    try:
+        result = run([str(binary), f"--gtest_filter={mutant['filter']}"], env=environment, timeout=TEST_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return 1, False, f"no end after {TEST_TIMEOUT_S} s"
     ran = result.stdout.count("[ RUN      ]") - result.stdout.count("[  SKIPPED ]")
     return ran, result.returncode == 0, result.stdout
 
