@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -53,14 +55,17 @@ TEST(RenderShared, EqualsTheReleasedEncoder) {
     ASSERT_TRUE(request) << request.error().message;
     const auto prompt = render(*request, *tokenizer);
     ASSERT_TRUE(prompt) << prompt.error().message;
-    EXPECT_EQ(join_text(prompt->segments), golden->find("text")->text);
-    EXPECT_EQ(prompt->ids, ids_of(*golden->find("ids")));
+    ASSERT_EQ(join_text(prompt->segments), golden->find("text")->text);
+    ASSERT_EQ(prompt->ids, ids_of(*golden->find("ids")));
     ++equal;
   }
   EXPECT_EQ(equal, 21U);
+  std::cout << "PROOF render_goldens: " << equal << "/21 texts and ids\n";
 }
 
-void expect_counts(const std::filesystem::path& path, std::size_t cases, std::size_t stub) {
+// Prints the figure under `proof`.
+void expect_counts(const std::filesystem::path& path, std::size_t cases, std::size_t stub,
+                   std::string_view proof) {
   const auto tokenizer = k3_tokenizer();
   std::size_t count = 0;
   for (const std::string& line : lines_of(path)) {
@@ -72,23 +77,37 @@ void expect_counts(const std::filesystem::path& path, std::size_t cases, std::si
     EXPECT_TRUE(request->ignored_fields.empty());
     const auto prompt = render(*request, *tokenizer);
     ASSERT_TRUE(prompt) << prompt.error().message;
-    EXPECT_EQ(prompt->billed_tokens(), number_value(golden->find("expected_prompt_tokens")->raw));
-    EXPECT_EQ(prompt->stub_ids, stub);
+    ASSERT_EQ(prompt->billed_tokens(), number_value(golden->find("expected_prompt_tokens")->raw));
+    ASSERT_EQ(prompt->stub_ids, stub);
     ++count;
   }
   EXPECT_EQ(count, cases);
+  std::cout << "PROOF " << proof << ": " << count << "/" << cases << " prompt token counts\n";
 }
 
 TEST(RenderShared, CountsEqualTheOfficialOnesWithoutTheStub) {
   const auto path = testing::shared_path("kvv/prompt-token-cases.jsonl");
   DAYBREAK_SHARED_OR_SKIP(path);
-  expect_counts(path, 44, 3);
+  expect_counts(path, 44, 3, "kvv_prompt");
 }
 
 TEST(RenderShared, PartialCountsEqualTheOfficialOnes) {
   const auto path = testing::shared_path("kvv/prompt-token-cases.partial.jsonl");
   DAYBREAK_SHARED_OR_SKIP(path);
-  expect_counts(path, 8, 0);
+  expect_counts(path, 8, 0, "kvv_partial");
+}
+
+// As one text the quote would merge with the dot.
+TEST(RenderShared, ValuesOfAttributesDoNotMergeWithTheirQuotes) {
+  const auto path = testing::shared_path("tokenizer/kimi-k3");
+  DAYBREAK_SHARED_OR_SKIP(path);
+  const auto request =
+      parse_chat_request(R"({"messages":[{"role":"user","name":".hidden","content":"x"}]})");
+  ASSERT_TRUE(request);
+  const auto prompt = render(*request, *k3_tokenizer());
+  ASSERT_TRUE(prompt);
+  const std::vector<TokenId> value = {878, 59789, 1};
+  EXPECT_FALSE(std::ranges::search(prompt->ids, value).empty());
 }
 
 }  // namespace
