@@ -197,15 +197,13 @@ void Connection::watch() {
     self->watching_ = false;
     self->in_.append(self->chunk_.data(), count);
     self->watch_stopped_.cancel();
-    if (!self->answering_) {
-      return;
-    }
-    if (!error) {
-      return self->watch();
-    }
-    if (error != asio::error::operation_aborted) {
+    if (error && error != asio::error::operation_aborted) {
+      // Also when the answer is out already: the reactor reports the end of a stream once, so a
+      // later read would wait for it until the idle timeout.
       self->broken_ = self->broken_ || error != asio::error::eof;
       self->go_away();
+    } else if (self->answering_) {
+      self->watch();
     }
   };
   socket_.async_read_some(asio::buffer(chunk_),

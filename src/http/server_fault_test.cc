@@ -161,6 +161,18 @@ TEST(ServerFault, SlowHeadAndSlowBodyAreTimedOut) {
   }
 }
 
+// The end of a stream may be read at the very moment at which the answer is out.
+TEST(ServerFault, ClientThatClosesAfterItsAnswerIsForgottenAtOnce) {
+  Observed observed;
+  const auto server = started(test_options(observed), observed);  // idle for a minute
+  for (int i = 0; i < 2000; ++i) {
+    RawClient client(server->port());
+    ASSERT_TRUE(client.send(kGetHello));
+    ASSERT_EQ(status_of(client.read_response()), 200);
+  }
+  EXPECT_TRUE(eventually([&] { return server->connections() == 0; })) << server->connections();
+}
+
 TEST(ServerFault, IdleConnectionIsClosedSilently) {
   Observed observed;
   ServerOptions options = test_options(observed);
