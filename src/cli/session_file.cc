@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -133,12 +135,13 @@ Result<std::optional<SavedSession>> read_session(const std::filesystem::path& pa
   }
   SavedSession session;
   std::span<const std::byte> rest = bytes.subspan(sizeof header);
-  session.conversation.resize(header.conversation_bytes);
+  session.conversation.resize(header.conversation_bytes);  // never null, even if empty
   std::memcpy(session.conversation.data(), rest.data(), header.conversation_bytes);
   rest = rest.subspan(header.conversation_bytes);
   session.ids.resize(header.ids);
-  std::memcpy(session.ids.data(), rest.data(), header.ids * sizeof(TokenId));
-  rest = rest.subspan(header.ids * sizeof(TokenId));
+  const std::size_t ids_bytes = header.ids * sizeof(TokenId);
+  std::ranges::copy(rest.first(ids_bytes), std::as_writable_bytes(std::span(session.ids)).begin());
+  rest = rest.subspan(ids_bytes);
   session.state.assign(rest.begin(),
                        rest.begin() + static_cast<std::ptrdiff_t>(header.state_bytes));
   return std::optional(std::move(session));
