@@ -11,12 +11,8 @@
 namespace daybreak::model {
 namespace {
 
-std::size_t max_blocks(const ModelConfig& config) {
-  if (!config.attn_res_block_size) {
-    return 0;
-  }
-  return (config.layers + *config.attn_res_block_size - 1) / *config.attn_res_block_size;
-}
+// The saved blocks and the stream.
+static_assert(kMaxSavedBlocks + 1 <= kernels::kMaxAttnResSources);
 
 }  // namespace
 
@@ -26,7 +22,7 @@ ResidualStream::ResidualStream(const ModelConfig& config, std::size_t tokens)
       eps_(config.rms_norm_eps),
       block_size_(config.attn_res_block_size),
       stream_(tokens * config.hidden_size),
-      blocks_data_(max_blocks(config) * tokens * config.hidden_size) {}
+      blocks_data_(config.saved_block_count() * tokens * config.hidden_size) {}
 
 void ResidualStream::begin(std::size_t tokens) {
   blocks_ = 0;

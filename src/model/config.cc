@@ -254,6 +254,13 @@ void read_text(const ConfigKeys& text, ModelConfig& config) {
   config.layers = text.size("num_hidden_layers", {1, kMaxLayers});
   config.rms_norm_eps = text.number_or("rms_norm_eps", 1e-6f, 1e-12, 1.0);
   config.attn_res_block_size = text.size_if_set("attn_res_block_size", {1, kMaxLayers});
+  if (config.saved_block_count() > kMaxSavedBlocks) {
+    text.refuse(Errc::kUnsupported, "attn_res_block_size",
+                std::to_string(config.layers) + " layers in blocks of " +
+                    std::to_string(*config.attn_res_block_size) + " save " +
+                    std::to_string(config.saved_block_count()) + " blocks, at most " +
+                    std::to_string(kMaxSavedBlocks));
+  }
   config.max_positions =
       text.size_or("max_position_embeddings",
                    text.size_or("model_max_length", config.max_positions, {1, kMaxPositions}),

@@ -34,6 +34,9 @@ inline constexpr std::uint64_t kMaxConvKernel = 8;
 inline constexpr std::uint64_t kMaxPositions = std::uint64_t{1} << 32;
 inline constexpr std::size_t kMaxEosIds = 256;
 
+// Attention residuals mix at most so many saved blocks.
+inline constexpr std::size_t kMaxSavedBlocks = 255;
+
 enum class Activation : std::uint8_t { kSilu, kSitu };
 enum class RouterActivation : std::uint8_t { kSigmoid, kSoftmax };
 
@@ -131,6 +134,10 @@ struct ModelConfig {
     return moe && i >= moe->first_dense_layers && i % moe->layer_freq == 0;
   }
   [[nodiscard]] std::size_t kda_layer_count() const;
+  // Blocks that attention residuals save in a pass; 0 with ordinary residuals.
+  [[nodiscard]] std::size_t saved_block_count() const {
+    return attn_res_block_size ? (layers + *attn_res_block_size - 1) / *attn_res_block_size : 0;
+  }
   [[nodiscard]] std::size_t mla_layer_count() const { return layers - kda_layer_count(); }
   [[nodiscard]] std::size_t moe_layer_count() const;
 };

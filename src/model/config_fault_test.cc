@@ -209,6 +209,21 @@ TEST(ModelConfigFault, ExpertsOfAllLayersTogetherAreBounded) {
       "1048576");
 }
 
+TEST(ModelConfigFault, SavedBlocksOfAttentionResidualsAreBounded) {
+  Json json = tiny();
+  Json& text = json["text_config"];
+  text["linear_attn_config"].erase("full_attn_layers");
+  text["attn_res_block_size"] = 1;
+  text["num_hidden_layers"] = 255;
+  EXPECT_EQ(refusal(json.dump()).message, "accepted");
+  text["num_hidden_layers"] = 256;
+  const Error error = refusal(json.dump());
+  EXPECT_EQ(error.code, Errc::kUnsupported);
+  EXPECT_EQ(error.message,
+            "config.json: text_config.attn_res_block_size: 256 layers in blocks of 1 save 256 "
+            "blocks, at most 255");
+}
+
 TEST(ModelConfigFault, MalformedTextIsRefused) {
   const std::string text = tiny().dump();
   for (std::size_t length = 0; length < text.size(); length += 7) {

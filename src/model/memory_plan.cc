@@ -31,11 +31,7 @@ void fill_unit_sizes(const ModelConfig& config, MemoryPlan& plan) {
     plan.state_per_sequence = kda * config.kda.width() * config.kda.head_dim * sizeof(float);
     plan.conv_per_sequence = kda * 3 * config.kda.width() * (config.kda.conv_kernel - 1) * bytes;
   }
-  std::uint64_t sources = 1;  // the running sum
-  if (config.attn_res_block_size) {
-    const std::uint64_t block = *config.attn_res_block_size;
-    sources += (config.layers + block - 1) / block;
-  }
+  const std::uint64_t sources = config.saved_block_count() + 1;  // and the running sum
   plan.residual_per_token = sources * config.hidden_size * sizeof(float);
 }
 

@@ -2,32 +2,13 @@
 #include "model/model.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "kernels/attn_res.h"
 #include "model/forward_pass.h"
 #include "model/tensor_catalog.h"
 
 namespace daybreak::model {
 namespace {
-
-// Checks what only the forward pass needs to hold.
-Status check_supported(const ModelConfig& config, const std::filesystem::path& dir) {
-  if (config.attn_res_block_size) {
-    const std::size_t blocks =
-        (config.layers + *config.attn_res_block_size - 1) / *config.attn_res_block_size;
-    if (blocks + 1 > kernels::kMaxAttnResSources) {
-      return Error{Errc::kUnsupported, (dir / "config.json").string() + ": " +
-                                           std::to_string(config.layers) +
-                                           " layers with attn_res_block_size " +
-                                           std::to_string(*config.attn_res_block_size) + " save " +
-                                           std::to_string(blocks) + " blocks, the limit is " +
-                                           std::to_string(kernels::kMaxAttnResSources - 1)};
-    }
-  }
-  return ok();
-}
 
 // Two checkpoints of one shape differ in their embedding and head long before their bytes could
 // collide here; a whole pass over 1.5 TB would cost minutes.
@@ -66,7 +47,6 @@ Model::~Model() = default;
 Result<std::unique_ptr<Model>> Model::load(const std::filesystem::path& dir,
                                            const LoadOptions& options) {
   DAYBREAK_TRY(ModelConfig config, load_config(dir));
-  DAYBREAK_CHECK_OK(check_supported(config, dir));
   DAYBREAK_TRY(Checkpoint checkpoint, Checkpoint::open(dir));
   DAYBREAK_TRY(ModelWeights weights, bind_weights(config, checkpoint, options.on_bind));
   DAYBREAK_CHECK_OK(refuse_left_over(config, TensorNaming(config, &checkpoint), checkpoint));

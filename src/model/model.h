@@ -47,8 +47,7 @@ class Model {
  public:
   // Opens the checkpoint in `dir` and binds all of its tensors.
   // Errors: those of load_config, Checkpoint::open, bind_weights and refuse_left_over (a config
-  // that is wrong in a switch leaves tensors over); kUnsupported if the config asks for more than
-  // the kernels handle; kCancelled if on_read said so.
+  // that is wrong in a switch leaves tensors over); kCancelled if on_read said so.
   [[nodiscard]] static Result<std::unique_ptr<Model>> load(const std::filesystem::path& dir,
                                                            const LoadOptions& options = {});
 
