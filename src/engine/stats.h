@@ -28,7 +28,7 @@ struct Stats {
   std::size_t queued = 0;   // submitted, not yet given a slot
   std::size_t running = 0;  // holding a slot
   std::size_t slots = 0;
-  std::size_t positions_reserved = 0;  // of the state pool, see SlotLedger
+  std::size_t positions_reserved = 0;  // of the state pool
   std::size_t positions_total = 0;
   bool draining = false;
   // Since start.

@@ -19,7 +19,6 @@ std::vector<std::size_t> plan_step(std::span<const std::size_t> pending, std::si
   }
   // At least one: a prompt goes on however many others are generating.
   std::size_t left = step_tokens > used ? step_tokens - used : 1;
-  // Shortest first: what a short prompt leaves of its even share is shared by the longer ones.
   // Shortest first: what a short prompt leaves of its even share goes to the longer ones. Among
   // equals the newest first, so that the oldest gets the remainder of the division.
   std::sort(reading.begin(), reading.end(), [&](std::size_t a, std::size_t b) {
