@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/json_document.h"
 #include "tokenizer/special_tokens.h"
 
 namespace daybreak::tokenizer {
@@ -33,7 +34,7 @@ Result<json> parse_json(std::string_view text) {
     } else if (event == json::parse_event_t::key && !problem) {
       const auto& key = value.get_ref<const std::string&>();
       if (!keys.back().insert(key).second) {
-        problem = corrupt("expected each key once, found '" + key + "' twice");
+        problem = corrupt("expected each key once, found '" + printable(key) + "' twice");
       }
     }
     const bool opens =
@@ -64,12 +65,12 @@ std::optional<TokenId> parse_id(const std::string& text) {
 }
 
 Result<SpecialName> parse_entry(const std::string& key, const json& entry, TokenId first_id) {
-  const std::string where = "added_tokens_decoder['" + key + "']";
+  const std::string where = "added_tokens_decoder['" + printable(key) + "']";
   const std::optional<TokenId> id = parse_id(key);
   if (!id || *id < first_id || *id - first_id >= kSpecialSlots) {
     return corrupt(where + ": expected an id from " + std::to_string(first_id) + " to " +
                    std::to_string(first_id + kSpecialSlots - 1) +
-                   " (the 256 that follow the ranks), found '" + key + "'");
+                   " (the 256 that follow the ranks), found '" + printable(key) + "'");
   }
   if (!entry.is_object()) {
     return corrupt(where + ": expected an object, found " + entry.type_name());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tokenizer/special_tokens.h"
 
+#include "base/json_document.h"
 #include "tokenizer/special_names.h"
 
 namespace daybreak::tokenizer {
@@ -39,8 +40,9 @@ Status SpecialTokens::build_trie() {
       return Error{Errc::kCorrupt,
                    "tokenizer_config.json: added_tokens_decoder: expected spellings"
                    " that differ, found '" +
-                       spellings_[slot] + "' for ids " + std::to_string(first_id_ + other) +
-                       " and " + std::to_string(first_id_ + slot)};
+                       printable(spellings_[slot]) + "' for ids " +
+                       std::to_string(first_id_ + other) + " and " +
+                       std::to_string(first_id_ + slot)};
     }
     nodes_[node].slot = slot;
     starts_[static_cast<unsigned char>(spellings_[slot].front())] = true;

@@ -72,7 +72,7 @@ TEST(SpecialTokens, MatchesLeftmostThenLongest) {
 TEST(SpecialTokens, RefusesABadFileNamingTheField) {
   struct Row {
     std::string config;
-    const char* message;
+    std::string message;
   };
   const std::string one = R"("300":{"content":"a","special":true})";
   const Row rows[] = {
@@ -85,6 +85,14 @@ TEST(SpecialTokens, RefusesABadFileNamingTheField) {
       {R"({"added_tokens_decoder":[]})", "added_tokens_decoder: expected an object, found array"},
       {config_of(one + "," + one), "expected each key once, found '300' twice"},
       {R"({"a":1,"a":1,"added_tokens_decoder":{}})", "expected each key once, found 'a' twice"},
+      {R"({"\u001b[2J":1,"\u001b[2J":1})", "expected each key once, found '?[2J' twice"},
+      {config_of('"' + std::string(1'000, '7') + R"(":{"content":"a","special":true})"),
+       ("added_tokens_decoder['" + std::string(120, '7') +
+        "...']: expected an id from 300 to 555 "
+        "(the 256 that follow the ranks), found '" +
+        std::string(120, '7') + "...'")},
+      {config_of(R"("300":{"content":"\n","special":true},"301":{"content":"\n","special":true})"),
+       "added_tokens_decoder: expected spellings that differ, found '?' for ids 300 and 301"},
       {config_of(R"("299":{"content":"a","special":true})"),
        "added_tokens_decoder['299']: expected an id from 300 to 555 (the 256 that follow the "
        "ranks), found '299'"},
@@ -120,8 +128,7 @@ TEST(SpecialTokens, RefusesABadFileNamingTheField) {
   for (const Row& row : rows) {
     const auto tokens = SpecialTokens::parse(row.config, 300);
     ASSERT_FALSE(tokens) << row.config;
-    EXPECT_EQ(tokens.error(),
-              (Error{Errc::kCorrupt, std::string("tokenizer_config.json: ") + row.message}));
+    EXPECT_EQ(tokens.error(), (Error{Errc::kCorrupt, "tokenizer_config.json: " + row.message}));
   }
 }
 
