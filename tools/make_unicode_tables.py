@@ -42,6 +42,8 @@ def rows(values, text, width):
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     data = pathlib.Path(sys.argv[1]).read_bytes()
     if len(data) != 0x110000:
         sys.exit(f"{sys.argv[1]}: expected {0x110000} bytes, found {len(data)}")
@@ -58,7 +60,8 @@ def main():
     middle = [i for block in mids for i in block]
     (ROOT / "src/tokenizer/unicode_tables.cc").write_text(f"""// SPDX-License-Identifier: Apache-2.0
 // Made by tools/make_unicode_tables.py; do not edit.
-// Unicode 16.0, source table sha256 {hashlib.sha256(data).hexdigest()}
+// Unicode 16.0, source table sha256
+// {hashlib.sha256(data).hexdigest()}
 #include "tokenizer/unicode_tables.h"
 
 namespace daybreak::tokenizer::tables {{

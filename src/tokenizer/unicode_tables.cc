@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Made by tools/make_unicode_tables.py; do not edit.
-// Unicode 16.0, source table sha256 d289f7506795cef9bbe34ee57721c2571758334d04ece661e425988b05c6b216
+// Unicode 16.0, source table sha256
+// d289f7506795cef9bbe34ee57721c2571758334d04ece661e425988b05c6b216
 #include "tokenizer/unicode_tables.h"
 
 namespace daybreak::tokenizer::tables {
