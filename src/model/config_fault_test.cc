@@ -199,6 +199,7 @@ TEST(ModelConfigFault, ExpertsOfAllLayersTogetherAreBounded) {
   Json& text = json["text_config"];
   text["num_hidden_layers"] = 4096;
   text["first_k_dense_replace"] = 0;
+  text["attn_res_block_size"] = 64;
   text["linear_attn_config"].erase("full_attn_layers");
   text["num_experts"] = 256;
   EXPECT_EQ(refusal(json.dump()).message, "accepted");
