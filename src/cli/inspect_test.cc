@@ -109,7 +109,7 @@ TEST(Inspect, AMissingTensorIsReportedAndFailsTheCommand) {
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().message.find("layers.2.self_attn.o_proj.weight' is missing"),
             std::string::npos);
-  EXPECT_NE(inspect_text(*report, false, false).find("1 problems, the first of them:"),
+  EXPECT_NE(inspect_text(*report, false, false).find("1 problem, the first of them:"),
             std::string::npos);
 }
 

@@ -118,7 +118,7 @@ std::string memory_rows(const model::MemoryPlan& plan) {
       "each " + grouped(plan.state_per_sequence) + " KDA + " + grouped(plan.conv_per_sequence) +
           " convolution");
   row("in flight", plan.in_flight,
-      grouped(plan.residual_per_token) + " per token, " +
+      grouped(plan.residual_per_token) + " of residuals per token, " +
           std::to_string(plan.options.tokens_in_flight) + " at once");
   row("total", plan.total, "");
   return table.text();
@@ -157,8 +157,9 @@ std::string checkpoint_text(const InspectReport& report, bool colour) {
     text += "  " + paint("complete", Colour::kGreen, colour) + ": all " +
             grouped(facts.catalog.expected) + " tensors of config.json are there as asked for\n";
   } else {
-    text += "  " + paint(grouped(facts.catalog.problems) + " problems", Colour::kRed, colour) +
-            ", the first of them:\n";
+    const std::string count =
+        grouped(facts.catalog.problems) + (facts.catalog.problems == 1 ? " problem" : " problems");
+    text += "  " + paint(count, Colour::kRed, colour) + ", the first of them:\n";
     for (const Error& error : facts.catalog.shown) {
       text += "    " + error.message + "\n";
     }

@@ -2,7 +2,8 @@
 #pragma once
 
 // How much memory running a model takes: weights, the latent cache that grows with every token, the
-// recurrent state each sequence owns, and what a token needs while it is in flight.
+// recurrent state each sequence owns, and the residuals of the tokens in flight. The other buffers
+// of a pass, a few MB per token for K3, are left out.
 
 #include <cstddef>
 #include <cstdint>
