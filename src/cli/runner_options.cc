@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/runner_options.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <utility>
 
@@ -48,6 +50,21 @@ Result<LoadedModel> load_model(const RunnerOptions& options) {
   return LoadedModel{.path = std::move(path), .model = std::move(model)};
 }
 
+Status check_state_memory(const model::StateLayout& layout, std::size_t sequences,
+                          std::size_t positions, std::uint64_t memory) {
+  const std::uint64_t pages = model::pages_for(positions);
+  const std::uint64_t needed =
+      sizeof(float) * (sequences * layout.slot_floats() + pages * layout.page_floats());
+  if (needed <= memory) {
+    return ok();
+  }
+  return Error{
+      Errc::kInvalidArgument,
+      fmt::format("{} sequences with {} positions in all: expected at most the {} bytes of "
+                  "this machine's memory, found {} bytes of state",
+                  sequences, positions, memory, needed)};
+}
+
 Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
                                                          const RunnerOptions& options,
                                                          std::size_t max_sequences,
@@ -56,6 +73,9 @@ Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& load
   if (threads == 0) {
     DAYBREAK_TRY(threads, available_cpus());
   }
+  const std::uint64_t memory = read_machine().usable_memory();
+  DAYBREAK_CHECK_OK(check_state_memory(model::StateLayout::from(loaded.model->config(), 0),
+                                       max_sequences, max_positions, memory));
   return engine::ModelRunner::create(loaded.model,
                                      {.threads = threads,
                                       .max_sequences = max_sequences,

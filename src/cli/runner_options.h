@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "engine/model_runner.h"
+#include "model/state_layout.h"
 
 namespace daybreak::cli {
 
@@ -41,7 +42,14 @@ Status read_ahead(const model::Checkpoint& checkpoint, std::uint64_t memory,
 // resolve_model and Model::load.
 Result<LoadedModel> load_model(const RunnerOptions& options);
 
-// Returns a runner of a loaded model. Errors: those of ModelRunner::create and available_cpus.
+// Checks that the states of `sequences` with `positions` in all fit into `memory` bytes. They are
+// taken when first needed, so that without this check a busy server would die of it much later.
+// Errors: kInvalidArgument naming both numbers of bytes.
+Status check_state_memory(const model::StateLayout& layout, std::size_t sequences,
+                          std::size_t positions, std::uint64_t memory);
+
+// Returns a runner of a loaded model. Errors: those of ModelRunner::create, available_cpus and
+// check_state_memory for this machine.
 Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
                                                          const RunnerOptions& options,
                                                          std::size_t max_sequences,

@@ -59,5 +59,26 @@ TEST(ReadAhead, LeavesOutWhatMemoryCannotHold) {
   }
 }
 
+TEST(CheckStateMemory, HoldsAtTheByteAndOnePast) {
+  const model::StateLayout layout{.kda_layers = 2,
+                                  .kda_heads = 3,
+                                  .kda_head_dim = 16,
+                                  .conv_taps = 4,
+                                  .conv_channels = 144,
+                                  .mla_layers = 1,
+                                  .latent_width = 40};
+  // Written out: two layers of 3 matrices of 16 x 16 and of 3 x 144 inputs; pages of 64 x 40.
+  constexpr std::uint64_t kSlot = 4 * (2 * 3 * 16 * 16 + 2 * 3 * 144);
+  constexpr std::uint64_t kPage = 4 * 64 * 40;
+  EXPECT_TRUE(check_state_memory(layout, 5, 65, 5 * kSlot + 2 * kPage));
+  const Status refused = check_state_memory(layout, 5, 65, 5 * kSlot + 2 * kPage - 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(refused.error().message, "5 sequences with 65 positions in all: expected at most the " +
+                                         std::to_string(5 * kSlot + 2 * kPage - 1) +
+                                         " bytes of this machine's memory, found " +
+                                         std::to_string(5 * kSlot + 2 * kPage) + " bytes of state");
+}
+
 }  // namespace
 }  // namespace daybreak::cli
