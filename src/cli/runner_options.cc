@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -52,7 +53,9 @@ Result<LoadedModel> load_model(const RunnerOptions& options) {
 
 Status check_state_memory(const model::StateLayout& layout, std::size_t sequences,
                           std::size_t positions, std::uint64_t memory) {
-  const std::uint64_t pages = model::pages_for(positions);
+  // No sequence outgrows the model's context, whatever the pool allows.
+  const std::uint64_t pages = std::min<std::uint64_t>(
+      model::pages_for(positions), sequences * model::pages_for(layout.max_positions));
   const std::uint64_t needed =
       sizeof(float) * (sequences * layout.slot_floats() + pages * layout.page_floats());
   if (needed <= memory) {

@@ -66,11 +66,15 @@ TEST(CheckStateMemory, HoldsAtTheByteAndOnePast) {
                                   .conv_taps = 4,
                                   .conv_channels = 144,
                                   .mla_layers = 1,
-                                  .latent_width = 40};
+                                  .latent_width = 40,
+                                  .max_positions = 128};
   // Written out: two layers of 3 matrices of 16 x 16 and of 3 x 144 inputs; pages of 64 x 40.
   constexpr std::uint64_t kSlot = 4 * (2 * 3 * 16 * 16 + 2 * 3 * 144);
   constexpr std::uint64_t kPage = 4 * 64 * 40;
   EXPECT_TRUE(check_state_memory(layout, 5, 65, 5 * kSlot + 2 * kPage));
+  // Five sequences of 128 positions are all there can be.
+  EXPECT_TRUE(check_state_memory(layout, 5, 1'000'000, 5 * kSlot + 10 * kPage));
+  EXPECT_FALSE(check_state_memory(layout, 5, 1'000'000, 5 * kSlot + 10 * kPage - 1));
   const Status refused = check_state_memory(layout, 5, 65, 5 * kSlot + 2 * kPage - 1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
