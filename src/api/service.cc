@@ -83,7 +83,10 @@ void Service::record(const http::AccessRecord& record) {
     fields.push_back({note.name, note.value});
   }
   fields.push_back({"total_ms", seconds * 1000.0});
-  context_->log.write(LogLevel::kInfo, "request", fields);
+  if (!record.error.empty()) {
+    fields.push_back({"error", record.error});
+  }
+  context_->log.write(record.error.empty() ? LogLevel::kInfo : LogLevel::kError, "request", fields);
 }
 
 }  // namespace daybreak::api

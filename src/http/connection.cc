@@ -110,6 +110,7 @@ void Connection::begin_request() {
   match_ = {};
   match_.route = "malformed";
   notes_.clear();
+  error_.clear();
   status_ = 0;
   sent_ = Sent::kNothing;
   dropped_ = false;
@@ -249,8 +250,9 @@ Task<void> Connection::dispatch() {
   bool failed = false;
   try {
     co_await (*match_.handler)(*this);
-  } catch (const std::exception&) {
+  } catch (const std::exception& e) {
     failed = true;  // such as bad_alloc; answered outside, where awaiting is allowed
+    error_ = e.what();
   }
   if (failed && sent_ != Sent::kNothing) {
     abort();
@@ -392,7 +394,8 @@ void Connection::report() {
                                 .route = match_.route,
                                 .status = dropped_ ? 499 : status_,
                                 .duration = duration,
-                                .notes = notes_});
+                                .notes = notes_,
+                                .error = error_});
 }
 
 std::string Connection::head(int status, std::string_view content_type) const {

@@ -92,6 +92,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Request request_;
   Router::Match match_;
   std::vector<Note> notes_;
+  std::string error_;  // what the handler threw
   std::function<void()> on_gone_;
   std::chrono::steady_clock::time_point began_;
   int status_ = 0;

@@ -25,8 +25,9 @@ namespace daybreak::http {
 struct Observed {
   std::atomic<int> gone{0};      // handlers whose client left
   std::atomic<int> finished{0};  // handlers that ran to their end
-  std::mutex mutex;              // guards statuses
+  std::mutex mutex;              // guards statuses and errors
   std::vector<int> statuses;
+  std::vector<std::string> errors;
 };
 
 inline Task<void> wait_until_gone(Exchange& exchange, Observed& observed) {
@@ -83,6 +84,9 @@ inline ServerOptions test_options(Observed& observed) {
   options.on_finished = [&observed](const AccessRecord& record) {
     const std::lock_guard lock(observed.mutex);
     observed.statuses.push_back(record.status);
+    if (!record.error.empty()) {
+      observed.errors.emplace_back(record.error);
+    }
   };
   return options;
 }

@@ -112,6 +112,22 @@ TEST(ServerFault, EveryRequestOfTheTableGetsItsAnswer) {
   }
 }
 
+TEST(ServerFault, WhatAHandlerThrewIsInItsRecordAndNotInTheAnswer) {
+  Observed observed;
+  const auto server = started(test_options(observed), observed);
+  RawClient client(server->port());
+  ASSERT_TRUE(client.send("GET /throws HTTP/1.1\r\nHost: x\r\n\r\n"));
+  const std::string answer = client.read_response(3s);
+  EXPECT_EQ(status_of(answer), 500);
+  EXPECT_EQ(answer.find("bad_alloc"), std::string::npos) << answer;
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(observed.mutex);
+    return !observed.errors.empty();
+  }));
+  const std::lock_guard lock(observed.mutex);
+  EXPECT_EQ(observed.errors, std::vector<std::string>{"as bad_alloc would"});
+}
+
 TEST(ServerFault, TruncatedRequestIsClosedWithoutAnAnswer) {
   Observed observed;
   const auto server = started(test_options(observed), observed);

@@ -25,6 +25,7 @@ struct AccessRecord {
   int status = 0;           // 499: the client left first
   std::chrono::microseconds duration{0};  // from the first byte of the request
   const std::vector<Note>& notes;
+  std::string_view error = {};  // what a handler threw; empty if it did not
 };
 
 struct ServerOptions {

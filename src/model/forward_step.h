@@ -37,8 +37,8 @@ struct LogitTarget {
 
 // What forward passes did so far, for metrics and benches.
 struct StepCounters {
-  std::uint64_t steps = 0;         // passes over the layers
-  std::uint64_t tokens = 0;        // sum over the steps
+  std::uint64_t steps = 0;   // passes over the layers
+  std::uint64_t tokens = 0;  // sum over the steps
   std::uint64_t logit_rows = 0;
   std::uint64_t logit_steps = 0;   // steps that read the head
   std::uint64_t experts_read = 0;  // sum over steps and layers of the experts in use
