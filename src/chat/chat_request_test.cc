@@ -212,7 +212,7 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
               R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{},"strict":0}})"),
           "response_format.json_schema.strict: expected true or false, found 0"},
       Case{with(R"("reasoning_effort":"medium")"),
-           "reasoning_effort: expected \"low\", \"high\", \"none\" or \"max\", found \"medium\""},
+           "reasoning_effort: expected \"none\", \"low\", \"high\" or \"max\", found \"medium\""},
       Case{with(R"("thinking":{"type":"maybe"})"),
            "thinking.type: expected \"enabled\" or \"disabled\", found \"maybe\""},
       Case{with(R"("thinking":{"keep":"last"})"),

@@ -35,7 +35,7 @@ struct Wish {
   }
 };
 
-Result<Effort> read_effort(const Field& field, std::string_view also) {
+Result<Effort> read_effort(const Field& field, std::string_view before) {
   const std::string& text = field.node().text;
   if (text == "low") {
     return Effort::kLow;
@@ -46,7 +46,7 @@ Result<Effort> read_effort(const Field& field, std::string_view also) {
   if (text == "max") {
     return Effort::kMax;
   }
-  return field.expected("\"low\", \"high\"" + std::string(also) + " or \"max\"");
+  return field.expected(std::string(before) + "\"low\", \"high\" or \"max\"");
 }
 
 // reasoning_effort, where "none" turns thinking off.
@@ -60,7 +60,7 @@ Result<Wish> read_reasoning_effort(const Field& owner) {
     wish.enabled = false;
     return wish;
   }
-  DAYBREAK_TRY(wish.effort, read_effort(*field, ", \"none\""));
+  DAYBREAK_TRY(wish.effort, read_effort(*field, "\"none\", "));
   return wish;
 }
 
