@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <fmt/format.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <cmath>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 namespace daybreak {
 namespace {
@@ -57,6 +60,11 @@ std::string value_text(const LogField& field) {
   return std::visit(
       [](const auto& value) {
         using Value = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Value, double>) {
+          if (std::isfinite(value)) {
+            return fmt::format("{:.3f}", value);
+          }
+        }
         nlohmann::json json;
         if constexpr (std::is_same_v<Value, std::string_view>) {
           json = shortened(value);

@@ -46,7 +46,8 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  // Writes one line: time, level, `event` and the fields in their order. A line never contains a
+  // Writes one line: time, level, `event` and the fields in their order. A double has 3 decimals
+  // (null in JSON and text if it is not finite). A line never contains a
   // line break, whatever the fields hold.
   void write(LogLevel level, std::string_view event, std::span<const LogField> fields = {});
   void info(std::string_view event, std::initializer_list<LogField> fields = {}) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -28,7 +29,20 @@ TEST(Log, TextLineNamesItsFields) {
                          {"path", std::string_view("/a b")}});
   });
   EXPECT_EQ(lines,
-            std::vector<std::string>{"request id=req-1 status=200 ms=1.5 ok=true path=\"/a b\""});
+            std::vector<std::string>{"request id=req-1 status=200 ms=1.500 ok=true path=\"/a b\""});
+}
+
+TEST(Log, DoublesHaveThreeDecimals) {
+  const auto body = [](Log& log) {
+    log.info("x", {{"a", 0.16699999999999998},
+                   {"b", -2.0},
+                   {"c", 1e15},
+                   {"d", std::numeric_limits<double>::infinity()}});
+  };
+  EXPECT_EQ(written(LogFormat::kText, LogLevel::kInfo, body).at(0),
+            "x a=0.167 b=-2.000 c=1000000000000000.000 d=null");
+  EXPECT_EQ(written(LogFormat::kJson, LogLevel::kInfo, body).at(0),
+            R"("event":"x","a":0.167,"b":-2.000,"c":1000000000000000.000,"d":null)");
 }
 
 TEST(Log, JsonFieldsParseBackWhateverTheyHold) {
