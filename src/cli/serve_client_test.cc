@@ -125,6 +125,25 @@ TEST(ServeClient, TerminatesCleanlyWhenIdle) {
   EXPECT_EQ(child.wait(), 0);
 }
 
+TEST(ServeClient, LogSaysTheModelAndOnlySettingsThatDiffer) {
+  const std::string example = testing::source_path("deploy/daybreak.yaml").string();
+  Child child(serve({"--config", example, "--max-positions", "65", "--max-sequences", "2"}));
+  port_of(child.read_line());
+  child.signal(SIGTERM);
+  EXPECT_EQ(child.wait(), 0);
+  const std::string log = child.read_errors();
+  std::size_t settings = 0;
+  for (std::size_t at = 0; (at = log.find(" setting key=", at)) != std::string::npos; ++at) {
+    ++settings;
+  }
+  EXPECT_EQ(settings, 5U) << log;  // model, port, threads, max_positions, max_sequences
+  EXPECT_NE(log.find(" setting key=port value=0 origin=--port\n"), std::string::npos) << log;
+  EXPECT_NE(log.find(" model name=nano weight_bytes="), std::string::npos) << log;
+  EXPECT_NE(log.find(" threads=1 isa="), std::string::npos) << log;
+  // Memory comes in pages of 64 positions.
+  EXPECT_NE(log.find(" max_positions=128 max_sequences=2\n"), std::string::npos) << log;
+}
+
 TEST(ServeClient, RequestsThatDoNotSayHowLongRunSideBySide) {
   Child child(serve({}));
   const std::uint16_t port = port_of(child.read_line());

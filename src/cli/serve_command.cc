@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "api/service.h"
+#include "base/cpu_quota.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "cli/command.h"
@@ -24,6 +25,7 @@
 #include "cli/server_config_sources.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "kernels/dispatch.h"
 #include "tokenizer/tokenizer.h"
 
 namespace daybreak::cli {
@@ -102,6 +104,23 @@ void drain(engine::Generator& engine, std::size_t drain_seconds, Log& log) {
   drainer.join();
 }
 
+// Says once what is being served and with how much.
+Status log_model(const std::string& name, const ServerConfig& config, const LoadedModel& loaded,
+                 const engine::ModelRunner& runner, Log& log) {
+  std::size_t threads = config.threads;
+  if (threads == 0) {
+    DAYBREAK_TRY(threads, available_cpus());
+  }
+  const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  log.info("model", {{"name", std::string_view(name)},
+                     {"weight_bytes", count(loaded.model->checkpoint().file_bytes())},
+                     {"threads", count(threads)},
+                     {"isa", kernels::active().isa},
+                     {"max_positions", count(runner.total_positions())},
+                     {"max_sequences", count(runner.slots())}});
+  return ok();
+}
+
 Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::string& version,
              Log& log) {
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
@@ -115,6 +134,8 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                                      .isa = config.isa};
   DAYBREAK_TRY(auto runner,
                make_runner(loaded, runner_options, config.max_sequences, config.max_positions));
+  const std::vector<std::string> names = model_names(config, loaded);
+  DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
   DAYBREAK_TRY(const auto engine,
                engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
                                                          .step_tokens = config.step_tokens}));
@@ -122,7 +143,7 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
                api::Service::create(
-                   {.model_names = model_names(config, loaded),
+                   {.model_names = names,
                     .version = version,
                     .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
                     .limits = {},
@@ -159,9 +180,10 @@ Status run(const ConfigSources& sources, const std::string& version) {
                                                      .numerics = config.numerics,
                                                      .isa = config.isa}));
   for (const ServerKey& key : server_keys()) {
-    const std::string& origin = effective.origins.at(std::string(key.name));
-    if (origin != "default") {
-      const std::string value = key.value(config);
+    const std::string value = key.value(config);
+    // A file may spell out every key: only what differs tells something.
+    if (value != key.value(ServerConfig{})) {
+      const std::string& origin = effective.origins.at(std::string(key.name));
       log.info("setting", {{"key", key.name},
                            {"value", std::string_view(value)},
                            {"origin", std::string_view(origin)}});
