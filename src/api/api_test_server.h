@@ -28,6 +28,7 @@ struct TestApiOptions {
   engine::ScriptedEngineOptions engine{};
   http::RequestLimits limits{};
   chat::ChatLimits chat_limits{};
+  std::size_t model_context = 0;
 };
 
 class TestApi {
@@ -45,7 +46,8 @@ class TestApi {
     auto made = Service::create({.model_names = {"nano", "kimi-k3"},
                                  .version = "1.2.3",
                                  .created = 1234,
-                                 .limits = options.chat_limits},
+                                 .limits = options.chat_limits,
+                                 .model_context = options.model_context},
                                 tokenizer, engine, metrics, log);
     EXPECT_TRUE(made) << (made ? "" : made.error().message);
     service = *std::move(made);

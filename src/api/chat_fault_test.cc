@@ -51,7 +51,7 @@ std::vector<BadCase> bad_cases() {
       {"{\"model\":\"nano\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]}", 400, ""},
       {nested(100'000), 413, "deeper than 64 levels"},
       {R"({"model":"gpt","messages":[{"role":"user","content":"hi"}]})", 404, "gpt"},
-      {chat_body(R"("max_tokens":99999999)"), 400, "max_completion_tokens"},
+      {chat_body(R"("max_tokens":99999999)"), 400, "max_tokens: 99999999 do not fit"},
       {chat_body(R"("logit_bias":{"99999999":1})"), 400, "logit_bias"},
   };
 }
@@ -77,6 +77,33 @@ TEST(ChatFault, BadRequestsAreRefusedInOpenAisShape) {
     }
   }
   EXPECT_EQ(api.engine.requests().size(), 0U);
+}
+
+TEST(ChatFault, LengthThatDoesNotFitNamesTheFieldSentAndWhatLimitsIt) {
+  struct Case {
+    std::string fields;
+    std::string param;
+    std::size_t model_context;
+    std::string limit;
+  };
+  const std::string server = "this server keeps at most 1000 tokens per sequence (max_positions)";
+  const std::string model = "the context of this model has 1000";
+  for (const Case& c :
+       {Case{R"("max_tokens":5000)", "max_tokens", 1001, server},
+        Case{R"("max_completion_tokens":5000)", "max_completion_tokens", 1001, server},
+        Case{R"("max_tokens":5,"max_completion_tokens":5000)", "max_completion_tokens", 1000,
+             model},
+        Case{R"("max_tokens":5000,"max_completion_tokens":null)", "max_tokens", 0, model}}) {
+    SCOPED_TRACE(c.fields);
+    TestApi api(hanging, {.engine = {.context_tokens = 1000}, .model_context = c.model_context});
+    const std::string reply = api.post(chat_body(c.fields));
+    EXPECT_EQ(status_of(reply), 400);
+    const Json error = Json::parse(body_of(reply))["error"];
+    EXPECT_EQ(error["param"], c.param);
+    const std::string message = error["message"];
+    EXPECT_TRUE(message.starts_with(c.param + ": 5000 do not fit: ")) << message;
+    EXPECT_TRUE(message.ends_with(c.limit)) << message;
+  }
 }
 
 TEST(ChatFault, ErrorsOfTheHttpLayerHaveTheSameShape) {

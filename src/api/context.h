@@ -28,6 +28,9 @@ struct ServiceOptions {
   chat::ChatLimits limits;   // vocab_size is filled in by the service
   // Of a completion when the request does not say; fewer if the even share is smaller.
   std::size_t max_tokens = 131'072;
+  // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
+  // and errors say so. 0: as the generator's.
+  std::size_t model_context = 0;
   std::size_t workers = 2;  // threads that parse, render and tokenize requests
 };
 

@@ -24,6 +24,15 @@ std::size_t default_answer(std::size_t prompt, std::size_t even_share) {
   return std::max({rest, even_share / 2, std::size_t{1}});
 }
 
+// Says what limits a sequence, and to how much.
+std::string limit_text(const Context& context) {
+  const std::size_t tokens = context.generator.context_tokens();
+  if (tokens < context.options.model_context) {
+    return fmt::format("this server keeps at most {} tokens per sequence (max_positions)", tokens);
+  }
+  return fmt::format("the context of this model has {}", tokens);
+}
+
 // Returns the number of tokens the answer may have. A request that asks for more than fits is
 // refused rather than cut: its answer would end early without saying so.
 Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size_t prompt,
@@ -31,9 +40,8 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
   const std::size_t context_tokens = context.generator.context_tokens();
   if (prompt >= context_tokens) {
     return Error{Errc::kInvalidArgument,
-                 fmt::format("messages: Input token length too long: the prompt has {} tokens, the "
-                             "context of this model has {}",
-                             prompt, context_tokens)};
+                 fmt::format("messages: Input token length too long: the prompt has {} tokens, {}",
+                             prompt, limit_text(context))};
   }
   const std::size_t room = context_tokens - prompt;
   if (!sampling.max_tokens) {
@@ -41,10 +49,10 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
         {room, context.options.max_tokens, default_answer(prompt, context.generator.even_share())});
   }
   if (*sampling.max_tokens > room) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("max_completion_tokens: {} do not fit: the prompt has {} tokens, the "
-                             "context of this model has {}",
-                             *sampling.max_tokens, prompt, context_tokens)};
+    return Error{
+        Errc::kInvalidArgument,
+        fmt::format("{}: {} do not fit: the prompt has {} tokens, {}", sampling.max_tokens_field,
+                    *sampling.max_tokens, prompt, limit_text(context))};
   }
   return static_cast<std::size_t>(*sampling.max_tokens);
 }

@@ -101,6 +101,8 @@ struct SamplingOptions {
   bool logprobs = false;
   std::uint32_t top_logprobs = 0;
   std::optional<std::uint64_t> max_tokens;  // completion ids, reasoning included
+  // The field that gave `max_tokens`, so that errors name what the client wrote.
+  std::string_view max_tokens_field = "max_completion_tokens";
   std::uint64_t min_tokens = 0;
   std::vector<std::string> stop;  // matched on content only
   std::vector<TokenId> stop_token_ids;

@@ -117,6 +117,7 @@ Status read_lengths(const Field& root, SamplingOptions& options) {
   for (const std::string_view key : {"max_tokens", "max_completion_tokens"}) {
     if (const auto field = root.find(key)) {
       DAYBREAK_TRY(options.max_tokens, field->integer(1, kMax));
+      options.max_tokens_field = key;
     }
   }
   if (const auto field = root.find("min_tokens")) {

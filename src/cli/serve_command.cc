@@ -148,6 +148,7 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                     .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
                     .limits = {},
                     .max_tokens = config.max_tokens,
+                    .model_context = loaded.model->config().max_positions,
                     .workers = config.workers},
                    std::move(tokenizer), *engine, metrics, log));
   raise_descriptor_limit(config.max_connections, log);
