@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 
+#include "cli/unsigned_options.h"
+
 namespace daybreak::cli {
 
 // In the order of `daybreak --help`.
@@ -17,6 +19,7 @@ void register_commands(CLI::App& root, Action& action) {
   register_config(root, action);
   register_bench(root, action);
   register_help(root, action);
+  refuse_negative_counts(root);
 }
 
 }  // namespace daybreak::cli
