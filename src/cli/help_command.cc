@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
+#include "cli/command_names.h"
 #include "cli/commands.h"
 
 namespace daybreak::cli {
@@ -31,30 +33,39 @@ std::string without_trailing_spaces(const std::string& text) {
 }
 
 void append_markdown(CLI::App& app, const std::string& name, std::string& out) {
-  out += "\n## " + name + "\n\n```\n" + without_trailing_spaces(app.help(name)) + "\n```\n";
-  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) {
+  out +=
+      "\n## " + name + "\n\n```\n" + without_trailing_spaces(command_help(app, name)) + "\n```\n";
+  for (CLI::App* sub : named_subcommands(app)) {
     append_markdown(*sub, name + " " + sub->get_name(), out);
   }
+}
+
+struct Options {
+  bool markdown = false;
+  std::vector<std::string> command;
+};
+
+Status run(CLI::App& root, const Options& options) {
+  if (options.markdown) {
+    std::string out = "# Commands\n\nWritten by `daybreak help --markdown`.\n";
+    append_markdown(root, root.get_name(), out);
+    std::fputs(out.c_str(), stdout);
+    return ok();
+  }
+  DAYBREAK_TRY(const NamedCommand command, find_command(root, options.command));
+  std::fputs(command_help(*command.app, command.name).c_str(), stdout);
+  return ok();
 }
 
 }  // namespace
 
 void register_help(CLI::App& root, Action& action) {
-  CLI::App* sub = root.add_subcommand("help", "print the reference of every command");
-  auto markdown = std::make_shared<bool>(false);
-  sub->add_flag("--markdown", *markdown, "as the markdown of docs/cli.md");
-  sub->callback([&root, &action, markdown] {
-    action = [&root, markdown]() -> Status {
-      if (*markdown) {
-        std::string out = "# Commands\n\nWritten by `daybreak help --markdown`.\n";
-        append_markdown(root, "daybreak", out);
-        std::fputs(out.c_str(), stdout);
-      } else {
-        std::fputs(root.help("daybreak", CLI::AppFormatMode::All).c_str(), stdout);
-      }
-      return ok();
-    };
-  });
+  CLI::App* sub = root.add_subcommand("help", "print the list of commands, or one command's help");
+  const auto options = std::make_shared<Options>();
+  sub->add_option("COMMAND", options->command, "such as chat, or bench decode");
+  sub->add_flag("--markdown", options->markdown, "every command, as the markdown of docs/cli.md");
+  sub->callback(
+      [&root, &action, options] { action = [&root, options] { return run(root, *options); }; });
 }
 
 }  // namespace daybreak::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+namespace daybreak::cli {
+namespace {
+
+constexpr std::size_t kLongestCompared = 32;  // no command is longer: the rest only costs time
+
+// Insertions, deletions and replacements that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+Error unknown_command(CLI::App& parent, const std::string& name, const std::string& word) {
+  const std::string_view compared = std::string_view(word).substr(0, kLongestCompared);
+  std::string nearest;
+  std::size_t best = std::numeric_limits<std::size_t>::max();
+  for (const CLI::App* sub : named_subcommands(parent)) {
+    const std::size_t distance = edit_distance(compared, sub->get_name());
+    if (distance < best) {
+      best = distance;
+      nearest = sub->get_name();
+    }
+  }
+  std::string text = fmt::format("unknown command '{}'", word);
+  // Half of the letters wrong is another word, not a slip.
+  text += best * 2 <= nearest.size() ? fmt::format("; did you mean '{}'?", nearest)
+                                     : fmt::format("; '{} --help' lists them", name);
+  return {Errc::kInvalidArgument, std::move(text)};
+}
+
+}  // namespace
+
+std::vector<CLI::App*> named_subcommands(CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty(); });
+}
+
+Result<NamedCommand> find_command(CLI::App& root, std::span<const std::string> words) {
+  NamedCommand found{.app = &root, .name = root.get_name()};
+  for (const std::string& word : words) {
+    if (word.empty() || word.front() == '-' || named_subcommands(*found.app).empty()) {
+      break;
+    }
+    const std::vector<CLI::App*> subs = named_subcommands(*found.app);
+    const auto sub = std::ranges::find(subs, word, &CLI::App::get_name);
+    if (sub == subs.end()) {
+      return unknown_command(*found.app, found.name, word);
+    }
+    found.app = *sub;
+    found.name += " " + word;
+  }
+  return found;
+}
+
+std::string command_help(const CLI::App& app, const std::string& name) {
+  // App::help() answers for the sub-command that was parsed, here `help` itself.
+  return app.get_formatter()->make_help(&app, name, CLI::AppFormatMode::Normal);
+}
+
+}  // namespace daybreak::cli
