@@ -148,6 +148,26 @@ TEST(ChatClient, ASessionFileContinuesTheConversation) {
   std::filesystem::remove(file);
 }
 
+TEST(ChatClient, ASessionThatCannotBeKeptIsRefusedBeforeAnyAnswer) {
+  DAYBREAK_BINARY_OR_SKIP();
+  const Output output = shell("echo Hi | \"$D\" chat --session /nonexistent/s 2>&1");
+  EXPECT_NE(output.exit_code, 0);
+  EXPECT_EQ(output.text.rfind("error: session /nonexistent/s", 0), 0U) << output.text;
+}
+
+TEST(ChatClient, ASystemMessageThatARestoredSessionDoesNotTakeIsToldOf) {
+  DAYBREAK_BINARY_OR_SKIP();
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("daybreak_system_" + std::to_string(::getpid())))
+          .string();
+  const std::string chat = "\"$D\" chat --session " + file + " --system ";
+  EXPECT_EQ(shell("echo /quit | " + chat + "one 2>&1").exit_code, 0);
+  EXPECT_EQ(shell("echo /quit | " + chat + "one 2>&1").text.find("--system"), std::string::npos);
+  const Output other = shell("echo /quit | " + chat + "two 2>&1");
+  EXPECT_NE(other.text.find("--system is not used"), std::string::npos) << other.text;
+  std::filesystem::remove(file);
+}
+
 TEST(GenerateClient, WritesTheContractsJsonAndTheLogitsFile) {
   DAYBREAK_BINARY_OR_SKIP();
   const std::string model = testing::source_path("testdata/checkpoints/k3-all-on").string();
@@ -184,6 +204,8 @@ TEST(GenerateClient, BadInputNamesItselfAndExitsWithTwo) {
       {"--ids 1 --temperature 3", "temperature: expected a number in [0, 2], found 3"},
       {"--ids 1 --logprobs 2", "--logprobs"},
       {"--ids 1 --max-tokens 99999999", "max_tokens: expected at most"},
+      {"--ids 1 --max-tokens 99999999999", "max_tokens: expected at most"},
+      {"--ids 1 --max-tokens -1", "--max-tokens: expected an integer of at least 0"},
       {"--prompt-file /nonexistent", "/nonexistent"},
       {"--ids 1 --prompt x", "prompt"},
       {"/nonexistent --ids 1", "/nonexistent"},

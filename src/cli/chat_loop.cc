@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kHelp =
     "/effort low|high|max|off  how much the model thinks\n"
     "/reset                    forget the conversation\n"
-    "/exit                     leave (also: end of input, Ctrl-C twice)\n"
+    "/exit, /quit              leave (also: end of input, Ctrl-C twice)\n"
     "/help                     this text\n"
     "//text                    a message that begins with a slash\n"
     "Ctrl-C stops an answer.\n";
@@ -77,7 +77,17 @@ Status ChatLoop::load() {
   } else {
     note("the session's state was made by another model: its conversation will be read again");
   }
+  if (session_->ignores_system()) {
+    note("--system is not used: the session has its own system message; /reset takes the new one");
+  }
   return ok();
+}
+
+void ChatLoop::end_prompt_line() {
+  if (options_.in_terminal) {
+    fmt::print(options_.out, "\n");
+    std::fflush(options_.out);
+  }
 }
 
 Status ChatLoop::loop() {
@@ -88,14 +98,13 @@ Status ChatLoop::loop() {
     }
     DAYBREAK_TRY(const InputLine line, input_.next());
     if (line.kind == InputLine::Kind::kEnd) {
+      end_prompt_line();
       return ok();
     }
     if (line.kind == InputLine::Kind::kInterrupted) {
+      end_prompt_line();
       if (++interrupts_in_a_row_ >= 2) {
         return ok();
-      }
-      if (options_.in_terminal) {
-        fmt::print(options_.out, "\n");
       }
       note("Ctrl-C once more leaves");
       continue;
@@ -124,7 +133,7 @@ Status ChatLoop::loop() {
 }
 
 Result<bool> ChatLoop::obey(std::string_view command) {
-  if (command == "/exit") {
+  if (command == "/exit" || command == "/quit") {
     return false;
   }
   if (command == "/help") {

@@ -47,6 +47,8 @@ class ChatLoop {
   // Returns whether to go on.
   Result<bool> obey(std::string_view command);
   Status ask(const std::string& text);
+  // Leaves the line of a prompt that nothing was typed at.
+  void end_prompt_line();
   void note(std::string_view text);
 
   ChatSession* session_;

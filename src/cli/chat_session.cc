@@ -129,6 +129,20 @@ Result<Turn> ChatSession::answer(const TurnCallbacks& callbacks) {
   return Turn{.finish = result.finish, .usage = result.usage, .answered = answered};
 }
 
+bool ChatSession::ignores_system() const {
+  if (settings_.system.empty()) {
+    return false;
+  }
+  if (request_.messages.empty() || request_.messages.front().role != chat::Role::kSystem) {
+    return true;
+  }
+  std::string text;
+  for (const chat::ContentPart& part : request_.messages.front().content) {
+    text += part.text;
+  }
+  return text != repair_utf8(settings_.system);
+}
+
 SavedSession ChatSession::save() const {
   Json messages = Json::array();
   for (const chat::Message& m : request_.messages) {

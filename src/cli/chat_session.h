@@ -58,6 +58,10 @@ class ChatSession {
   void set_thinking(chat::Thinking thinking) { settings_.thinking = thinking; }
   [[nodiscard]] std::size_t messages() const { return request_.messages.size(); }
 
+  // Returns whether the settings name a system message that the conversation does not begin with,
+  // as after restore().
+  [[nodiscard]] bool ignores_system() const;
+
   [[nodiscard]] SavedSession save() const;
 
   // Takes a saved conversation over and, if it fits this model, its state. Returns whether it did:

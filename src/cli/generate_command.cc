@@ -2,6 +2,8 @@
 // `daybreak generate`: a prompt in, its continuation out. No chat format, no server; the shortest
 // way from a checkpoint to tokens, and what scripts compare engines with.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -55,6 +57,18 @@ Status check_options(const Options& options) {
   return ok();
 }
 
+Status check_length(const engine::GenerateRequest& request, std::size_t context) {
+  const std::size_t prompt = request.prompt.size();
+  // A prompt that leaves no room is the engine's to refuse.
+  if (prompt >= context || request.max_tokens <= context - prompt) {
+    return ok();
+  }
+  return Error{Errc::kInvalidArgument,
+               fmt::format("max_tokens: expected at most {} (context of {} less a prompt of {}), "
+                           "found {}",
+                           context - prompt, context, prompt, request.max_tokens)};
+}
+
 Status run(const Options& options) {
   DAYBREAK_CHECK_OK(check_options(options));
   DAYBREAK_TRY(const LoadedModel loaded, load_model(options.runner));
@@ -69,6 +83,8 @@ Status run(const Options& options) {
   // dropped.
   request.max_tokens = std::max<std::size_t>(options.max_tokens, 1);
   DAYBREAK_TRY(request.stop_ids, stop_ids(options, loaded.model->config()));
+  // Also by the engine, but only after memory is planned for what no context holds.
+  DAYBREAK_CHECK_OK(check_length(request, loaded.model->config().max_positions));
 
   DAYBREAK_TRY(const auto runner,
                make_runner(loaded, options.runner, 1, request.prompt.size() + request.max_tokens));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/hash.h"
@@ -81,7 +84,40 @@ bool write_all(std::FILE* file, const Header& header, const SavedSession& sessio
   return writer.finish();
 }
 
+std::filesystem::path temporary_of(const std::filesystem::path& path) {
+  return path.string() + ".new";
+}
+
+// Returns an empty file that only its owner may read, null with errno set if there is none.
+std::FILE* create_private(const std::filesystem::path& path) {
+  std::remove(path.c_str());  // what a crash left, perhaps with other permissions
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (fd < 0) {
+    return nullptr;
+  }
+  std::FILE* file = ::fdopen(fd, "wb");
+  if (file == nullptr) {
+    ::close(fd);
+  }
+  return file;
+}
+
 }  // namespace
+
+Status check_session_writable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return file_error(path, Errc::kIo, std::strerror(EISDIR));
+  }
+  const std::filesystem::path temporary = temporary_of(path);
+  std::FILE* file = create_private(temporary);
+  if (file == nullptr) {
+    return file_error(path, Errc::kIo, std::strerror(errno));
+  }
+  std::fclose(file);
+  std::remove(temporary.c_str());
+  return ok();
+}
 
 Status write_session(const std::filesystem::path& path, const SavedSession& session) {
   Header header{.magic = {},
@@ -90,8 +126,8 @@ Status write_session(const std::filesystem::path& path, const SavedSession& sess
                 .state_bytes = session.state.size()};
   std::memcpy(header.magic.data(), kMagic.data(), header.magic.size());
   DAYBREAK_CHECK_OK(check_bounds(path, header));
-  const std::filesystem::path temporary = path.string() + ".new";
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  const std::filesystem::path temporary = temporary_of(path);
+  std::FILE* file = create_private(temporary);
   if (file == nullptr) {
     return file_error(temporary, Errc::kIo, std::strerror(errno));
   }

@@ -34,8 +34,13 @@ struct SavedSession {
 };
 
 // Replaces the file: after a crash it holds the old or the new contents, never a mixture.
+// Only its owner may read it.
 // Errors: kTooLarge naming the part and its bound, kIo.
 Status write_session(const std::filesystem::path& path, const SavedSession& session);
+
+// Checks that write_session could replace the file, without touching it, so that a conversation
+// is not held only to be lost. Errors: kIo.
+Status check_session_writable(const std::filesystem::path& path);
 
 // Returns nothing if there is no such file.
 // Errors: kCorrupt (no session file, truncated, too long, damaged), kTooLarge, kIo.

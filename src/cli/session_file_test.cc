@@ -80,6 +80,28 @@ TEST_F(SessionFile, SizesInTheHeaderAreBounded) {
   EXPECT_TRUE(write_session(path_, large));
 }
 
+TEST_F(SessionFile, OnlyTheOwnerMayReadIt) {
+  overwrite("x");
+  std::filesystem::permissions(path_, std::filesystem::perms::all);
+  ASSERT_TRUE(write_session(path_, saved_));
+  EXPECT_EQ(std::filesystem::status(path_).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(SessionFile, WhetherItCanBeWrittenIsKnownWithoutTouchingIt) {
+  EXPECT_TRUE(check_session_writable(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  overwrite("x");
+  EXPECT_TRUE(check_session_writable(path_));
+  EXPECT_EQ(testing::read_file(path_), "x");
+  EXPECT_FALSE(std::filesystem::exists(path_.string() + ".new"));
+  for (const char* bad : {"/nonexistent/session", "/proc/session", "/tmp"}) {
+    const Status status = check_session_writable(bad);
+    ASSERT_FALSE(status) << bad;
+    EXPECT_NE(status.error().message.find(bad), std::string::npos);
+  }
+}
+
 TEST_F(SessionFile, ADirectoryThatDoesNotExistIsNamed) {
   const Status status = write_session("/nonexistent/session", saved_);
   ASSERT_FALSE(status);
