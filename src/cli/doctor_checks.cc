@@ -9,6 +9,8 @@
 #include <system_error>
 
 #include "base/human_units.h"
+#include "chat/markers.h"
+#include "tokenizer/tokenizer.h"
 
 namespace daybreak::cli {
 namespace {
@@ -153,8 +155,9 @@ Finding check_files(const InspectReport& report) {
               std::to_string(facts.shards) + (facts.shards == 1 ? " file" : " files")};
 }
 
+// REQUIRES: report.checkpoint.
 Finding check_mappings(const InspectReport& report, const MachineInfo& machine) {
-  const std::uint64_t size = report.checkpoint ? report.checkpoint->file_bytes : 0;
+  const std::uint64_t size = report.checkpoint->file_bytes;
   if (machine.address_space_limit && *machine.address_space_limit < size) {
     return {Verdict::kFail, "address space",
             "limited to " + bytes(*machine.address_space_limit) + ", mapping the weights takes " +
@@ -209,6 +212,22 @@ std::vector<Finding> check_machine(const MachineInfo& machine,
           check_limits(machine)};
 }
 
+Finding check_disk(const InspectReport& report, const DiskInfo& disk) {
+  const std::string text = disk.kind + ", " + bytes(disk.free_bytes) + " free";
+  const std::uint64_t needed = report.size.total.bytes;
+  if (!report.checkpoint && disk.free_bytes < needed) {
+    return {Verdict::kWarn, "disk",
+            text + ": " + grouped(needed - disk.free_bytes) + " bytes less than the " +
+                bytes(needed) + " of this model's weights"};
+  }
+  if (is_network(disk.kind)) {
+    return {Verdict::kWarn, "disk",
+            text + ": mapped weights may be slow or fail when the network does"};
+  }
+  return {Verdict::kOk, "disk",
+          report.checkpoint ? text : text + ", the weights need " + bytes(needed)};
+}
+
 std::vector<Finding> check_model(const InspectReport& report, const MachineInfo& machine) {
   std::vector<Finding> findings;
   findings.push_back({Verdict::kOk, "model",
@@ -217,13 +236,11 @@ std::vector<Finding> check_model(const InspectReport& report, const MachineInfo&
                           " active per token"});
   findings.push_back(check_files(report));
   findings.push_back(check_fit(report, machine));
-  findings.push_back(check_mappings(report, machine));
+  if (report.checkpoint) {
+    findings.push_back(check_mappings(report, machine));
+  }
   if (const auto disk = read_disk(report.path)) {
-    findings.push_back(
-        {is_network(disk->kind) ? Verdict::kWarn : Verdict::kOk, "disk",
-         disk->kind + ", " + bytes(disk->free_bytes) + " free" +
-             (is_network(disk->kind) ? ": mapped weights may be slow or fail when the network does"
-                                     : "")});
+    findings.push_back(check_disk(report, *disk));
   }
   if (report.config.vision) {
     findings.push_back(
@@ -240,11 +257,20 @@ Finding check_tokenizer(const std::filesystem::path& dir) {
       missing += (missing.empty() ? "" : " and ") + std::string(name);
     }
   }
-  if (missing.empty()) {
-    return {Verdict::kOk, "tokenizer", "tiktoken.model and tokenizer_config.json are there"};
+  if (!missing.empty()) {
+    return {Verdict::kWarn, "tokenizer",
+            missing + " missing: only generate --ids works, not chat or serve"};
   }
-  return {Verdict::kWarn, "tokenizer",
-          missing + " missing: only generate --ids works, not chat or serve"};
+  const auto tokenizer = tokenizer::Tokenizer::load(dir);
+  if (!tokenizer) {
+    return {Verdict::kFail, "tokenizer", tokenizer.error().message};
+  }
+  if (const auto markers = chat::MarkerIds::from(**tokenizer); !markers) {
+    return {Verdict::kWarn, "tokenizer",
+            "chat and serve need <|open|> and the other markers of K3's chat format: " +
+                markers.error().message};
+  }
+  return {Verdict::kOk, "tokenizer", "loads, and has the markers of K3's chat format"};
 }
 
 }  // namespace daybreak::cli

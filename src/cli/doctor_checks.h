@@ -42,7 +42,11 @@ struct DiskInfo {
 [[nodiscard]] std::vector<Finding> check_model(const InspectReport& report,
                                                const MachineInfo& machine);
 
-// Judges the tokenizer files beside the model: without them only token ids can be generated.
+// Judges the file system that the weights lie on or, if there are none yet, are to be put on.
+[[nodiscard]] Finding check_disk(const InspectReport& report, const DiskInfo& disk);
+
+// Loads the tokenizer beside the model: without it only token ids can be generated, and without
+// the markers of K3's chat format chat and serve do not start.
 [[nodiscard]] Finding check_tokenizer(const std::filesystem::path& dir);
 
 }  // namespace daybreak::cli

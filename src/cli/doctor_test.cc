@@ -175,7 +175,33 @@ TEST(DoctorChecks, MissingTokenizerFilesAreNamed) {
   dir.write("tiktoken.model", "");
   EXPECT_EQ(check_tokenizer(dir.path()).verdict, Verdict::kWarn);
   dir.write("tokenizer_config.json", "{}");
-  EXPECT_EQ(check_tokenizer(dir.path()).verdict, Verdict::kOk);
+  EXPECT_EQ(check_tokenizer(dir.path()).verdict, Verdict::kFail);  // there, but no tokenizer
+}
+
+TEST(DoctorChecks, ATokenizerWithoutChatMarkersIsToldOf) {
+  const auto folder = testing::source_path("testdata/tokenizer");
+  EXPECT_EQ(check_tokenizer(folder).verdict, Verdict::kOk) << check_tokenizer(folder).detail;
+  const TemporaryDirectory dir;
+  dir.write("tiktoken.model", testing::read_file(folder / "tiktoken.model"));
+  std::string config = testing::read_file(folder / "tokenizer_config.json");
+  const std::size_t at = config.find("<|open|>");
+  ASSERT_NE(at, std::string::npos);
+  dir.write("tokenizer_config.json", config.replace(at, 8, "<|other|>"));
+  const Finding finding = check_tokenizer(dir.path());
+  EXPECT_EQ(finding.verdict, Verdict::kWarn);
+  EXPECT_NE(finding.detail.find("chat and serve need <|open|>"), std::string::npos)
+      << finding.detail;
+}
+
+TEST(DoctorChecks, WithoutWeightsTheDiskIsComparedWithThem) {
+  const auto report = inspect(testing::source_path("testdata/model/k3.config.json"), {}, {});
+  ASSERT_TRUE(report) << report.error().message;
+  const std::uint64_t needed = report->size.total.bytes;
+  EXPECT_EQ(check_disk(*report, {.kind = "ext4", .free_bytes = needed}).verdict, Verdict::kOk);
+  const Finding tight = check_disk(*report, {.kind = "ext4", .free_bytes = needed - 1});
+  EXPECT_EQ(tight.verdict, Verdict::kWarn);
+  EXPECT_NE(tight.detail.find("1 bytes less than"), std::string::npos) << tight.detail;
+  EXPECT_EQ(find(check_model(*report, large_machine()), "address space").topic, "none");
 }
 
 TEST(DoctorChecks, DisksAreNamed) {
