@@ -193,6 +193,15 @@ TEST(GenerateClient, WritesTheContractsJsonAndTheLogitsFile) {
   }
 }
 
+TEST(InspectClient, AFileThatIsNoConfigIsToldWhatToGive) {
+  DAYBREAK_BINARY_OR_SKIP();
+  const std::string file = testing::source_path("testdata/tokenizer/tiktoken.model").string();
+  const Output output = shell("\"$D\" inspect " + file + " 2>&1");
+  EXPECT_EQ(output.exit_code, 2);
+  EXPECT_NE(output.text.find("give the snapshot's directory or its config.json"), std::string::npos)
+      << output.text;
+}
+
 TEST(GenerateClient, BadInputNamesItselfAndExitsWithTwo) {
   DAYBREAK_BINARY_OR_SKIP();
   const std::pair<const char*, const char*> cases[] = {

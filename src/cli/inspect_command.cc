@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <system_error>
 
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -18,6 +20,11 @@ namespace {
 
 Status run(const InspectOptions& options) {
   DAYBREAK_TRY(const auto path, resolve_model(options.model));
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored) && path.extension() != ".json") {
+    return Error{Errc::kInvalidArgument,
+                 path.string() + ": give the snapshot's directory or its config.json"};
+  }
   const auto report = [&] {
     ReadDisplay display;  // gone before the report is printed
     return inspect(path, options, std::ref(display));
