@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/command.h"
@@ -57,7 +59,9 @@ void add_model(const Options& options, const MachineInfo& machine, std::vector<F
   }
   const auto more = check_model(*report, machine);
   findings.insert(findings.end(), more.begin(), more.end());
-  findings.push_back(check_tokenizer(*path));
+  std::error_code ignored;
+  const bool directory = std::filesystem::is_directory(*path, ignored);
+  findings.push_back(check_tokenizer(directory ? *path : path->parent_path()));
 }
 
 std::string as_json(const MachineInfo& machine, const std::vector<Finding>& findings) {
