@@ -20,16 +20,19 @@ namespace {
 
 Status run(const InspectOptions& options) {
   DAYBREAK_TRY(const auto path, resolve_model(options.model));
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored) && path.extension() != ".json") {
-    return Error{Errc::kInvalidArgument,
-                 path.string() + ": give the snapshot's directory or its config.json"};
-  }
   const auto report = [&] {
     ReadDisplay display;  // gone before the report is printed
     return inspect(path, options, std::ref(display));
   }();
-  DAYBREAK_CHECK_OK(report);
+  if (!report) {
+    Error error = report.error();
+    std::error_code ignored;
+    // A file of another kind fails in ways that do not tell so.
+    if (std::filesystem::is_regular_file(path, ignored) && path.filename() != "config.json") {
+      error.message += "; give the snapshot's directory or its config.json";
+    }
+    return error;
+  }
   const bool colour = ::isatty(STDOUT_FILENO) == 1;
   const std::string text =
       options.json ? inspect_json(*report) : inspect_text(*report, options.layers, colour);
