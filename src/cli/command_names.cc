@@ -5,30 +5,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <string_view>
 #include <utility>
+
+#include "cli/edit_distance.h"
 
 namespace daybreak::cli {
 namespace {
 
 constexpr std::size_t kLongestCompared = 32;  // no command is longer: the rest only costs time
-
-// Insertions, deletions and replacements that turn `a` into `b`.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 Error unknown_command(CLI::App& parent, const std::string& name, const std::string& word) {
   const std::string_view compared = std::string_view(word).substr(0, kLongestCompared);

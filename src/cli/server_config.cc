@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
+
+#include "cli/edit_distance.h"
 
 namespace daybreak::cli {
 namespace {
@@ -127,22 +128,6 @@ struct Getter {
   }
 };
 
-// Edit distance by insertions, deletions and substitutions.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, diagonal + 1, substituted});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 std::string ServerKey::flag() const {
@@ -183,7 +168,7 @@ const ServerKey* find_server_key(std::string_view name) {
 std::string_view nearest_server_key(std::string_view wrong) {
   wrong = wrong.substr(0, 64);  // no key is longer: the rest only costs time
   return std::ranges::min(server_keys(), {},
-                          [&](const ServerKey& key) { return distance(wrong, key.name); })
+                          [&](const ServerKey& key) { return edit_distance(wrong, key.name); })
       .name;
 }
 
