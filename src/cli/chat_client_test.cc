@@ -7,8 +7,8 @@
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
