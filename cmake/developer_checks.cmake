@@ -7,6 +7,10 @@ add_test(NAME docs/cli COMMAND ${docs} cli $<TARGET_FILE:daybreak>)
 add_test(NAME docs/commands COMMAND ${docs} run $<TARGET_FILE:daybreak>)
 add_test(NAME docs/layers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py)
 set_tests_properties(docs/links docs/errors docs/cli docs/commands docs/layers PROPERTIES LABELS docs)
+# Other versions of CLI11 lay help out differently; the page is held to Debian 12's, visibly disabled elsewhere.
+if(NOT CLI11_VERSION MATCHES "^2\\.1\\.")
+  set_tests_properties(docs/cli PROPERTIES DISABLED ON)
+endif()
 
 # A dropped Result must not compile: one source, built with and without the bad line.
 foreach(variant good bad)
