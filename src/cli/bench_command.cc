@@ -6,11 +6,11 @@
 
 namespace daybreak::cli {
 
-void register_bench(CLI::App& root, Action& action) {
-  CLI::App* bench = root.add_subcommand("bench", "measure this machine and this build");
-  bench->require_subcommand(1);
-  register_bench_kernels(*bench, action);
-  register_bench_model(*bench, action);
+void register_bench(Command root) {
+  const Command bench = root.add_subcommand("bench", "measure this machine and this build");
+  bench.require_subcommand();
+  register_bench_kernels(bench);
+  register_bench_model(bench);
 }
 
 }  // namespace daybreak::cli

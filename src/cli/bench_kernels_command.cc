@@ -131,15 +131,15 @@ Status bench_kernels(const Options& options) {
 
 }  // namespace
 
-void register_bench_kernels(CLI::App& bench, Action& action) {
+void register_bench_kernels(Command bench) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
+  const Command command =
       bench.add_subcommand("kernels", "memory and arithmetic limits, and each kernel beside them");
-  command->add_option("--threads", options->threads, "threads (default: once 1, once all)")
-      ->check(CLI::Range(std::size_t{1}, kMaxTeamThreads));
-  command->add_option("--isa", options->isa, "instruction set to force, such as scalar or avx2");
-  command->add_flag("--json", options->json, "print one JSON object");
-  command->callback([options, &action] { action = [options] { return bench_kernels(*options); }; });
+  command.add_option("--threads", options->threads, "threads (default: once 1, once all)")
+      .in_range(1, kMaxTeamThreads);
+  command.add_option("--isa", options->isa, "instruction set to force, such as scalar or avx2");
+  command.add_flag("--json", options->json, "print one JSON object");
+  command.runs([options] { return bench_kernels(*options); });
 }
 
 }  // namespace daybreak::cli

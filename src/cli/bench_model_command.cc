@@ -55,37 +55,36 @@ Status run(BenchMode mode, const Options& options) {
   return ok();
 }
 
-void register_mode(CLI::App& bench, Action& action, BenchMode mode, const char* name,
-                   const char* summary, std::size_t default_tokens) {
+void register_mode(Command bench, BenchMode mode, const char* name, const char* summary,
+                   std::size_t default_tokens) {
   const auto options = std::make_shared<Options>();
   options->shape.tokens = default_tokens;
-  CLI::App* command = bench.add_subcommand(name, summary);
-  add_runner_options(*command, options->runner);
-  command->add_option("--tokens", options->shape.tokens, "tokens per sequence and repeat")
-      ->check(CLI::Range(std::size_t{1}, kMaxBenchTokens))
-      ->capture_default_str();
-  command->add_option("--depth", options->shape.depth, "tokens already in the state")
-      ->check(CLI::Range(std::size_t{0}, kMaxBenchTokens))
-      ->capture_default_str();
-  command->add_option("--batch", options->shape.batch, "sequences at once")
-      ->check(CLI::Range(std::size_t{1}, kMaxBenchBatch))
-      ->capture_default_str();
-  command->add_option("--repeat", options->shape.repeat, "runs; the median is reported")
-      ->check(CLI::Range(std::size_t{1}, kMaxBenchRepeat))
-      ->capture_default_str();
-  command->add_option("--dense", options->dense, "stored (default): weights as in the checkpoint");
-  command->add_option("--output", options->output, "text, json, md or csv")->capture_default_str();
-  command->add_flag("--json", options->json, "same as --output json");
-  command->callback(
-      [options, mode, &action] { action = [options, mode] { return run(mode, *options); }; });
+  const Command command = bench.add_subcommand(name, summary);
+  add_runner_options(command, options->runner);
+  command.add_option("--tokens", options->shape.tokens, "tokens per sequence and repeat")
+      .in_range(1, kMaxBenchTokens)
+      .show_default();
+  command.add_option("--depth", options->shape.depth, "tokens already in the state")
+      .in_range(0, kMaxBenchTokens)
+      .show_default();
+  command.add_option("--batch", options->shape.batch, "sequences at once")
+      .in_range(1, kMaxBenchBatch)
+      .show_default();
+  command.add_option("--repeat", options->shape.repeat, "runs; the median is reported")
+      .in_range(1, kMaxBenchRepeat)
+      .show_default();
+  command.add_option("--dense", options->dense, "stored (default): weights as in the checkpoint");
+  command.add_option("--output", options->output, "text, json, md or csv").show_default();
+  command.add_flag("--json", options->json, "same as --output json");
+  command.runs([options, mode] { return run(mode, *options); });
 }
 
 }  // namespace
 
-void register_bench_model(CLI::App& bench, Action& action) {
-  register_mode(bench, action, BenchMode::kDecode, "decode",
+void register_bench_model(Command bench) {
+  register_mode(bench, BenchMode::kDecode, "decode",
                 "generate token by token; beside the read bandwidth", 32);
-  register_mode(bench, action, BenchMode::kPrefill, "prefill",
+  register_mode(bench, BenchMode::kPrefill, "prefill",
                 "process prompts; beside the multiply-add rate", 128);
 }
 

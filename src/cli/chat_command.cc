@@ -25,7 +25,7 @@ struct Options {
   std::string effort = "max";
   std::string session_file;
   std::size_t context = 32'768;
-  CLI::Option* seed_given = nullptr;
+  OptionRef seed_given;
 };
 
 Status run(const Options& options) {
@@ -37,7 +37,7 @@ Status run(const Options& options) {
   DAYBREAK_TRY(const chat::MarkerIds markers, chat::MarkerIds::from(*tokenizer));
   ChatSettings settings = options.settings;
   DAYBREAK_TRY(settings.thinking, parse_effort(options.effort));
-  if (options.seed_given->count() == 0) {
+  if (!options.seed_given.given()) {
     std::random_device entropy;
     settings.sampling.seed = std::uint64_t{entropy()} << 32 | entropy();
   }
@@ -57,24 +57,23 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void register_chat(CLI::App& root, Action& action) {
+void register_chat(Command root) {
   const auto options = std::make_shared<Options>();
   options->settings.sampling.top_p = 0.95F;
   options->settings.max_tokens = 8192;
-  CLI::App* sub = root.add_subcommand("chat", "talk to a model; /help lists what can be typed");
-  add_runner_options(*sub, options->runner);
-  sub->add_option("--system", options->settings.system, "system message");
-  sub->add_option("--session", options->session_file,
-                  "file that keeps the conversation and the model's state between starts");
-  sub->add_option("--effort", options->effort, "thinking: low, high, max or off")
-      ->capture_default_str();
-  sub->add_option("--context", options->context, "tokens that the conversation may have")
-      ->capture_default_str();
-  sub->add_option("--max-tokens", options->settings.max_tokens, "tokens of one answer")
-      ->capture_default_str();
-  add_sampling_options(*sub, options->settings.sampling);
-  options->seed_given = sub->get_option("--seed");
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+  const Command sub = root.add_subcommand("chat", "talk to a model; /help lists what can be typed");
+  add_runner_options(sub, options->runner);
+  sub.add_option("--system", options->settings.system, "system message");
+  sub.add_option("--session", options->session_file,
+                 "file that keeps the conversation and the model's state between starts");
+  sub.add_option("--effort", options->effort, "thinking: low, high, max or off").show_default();
+  sub.add_option("--context", options->context, "tokens that the conversation may have")
+      .show_default();
+  sub.add_option("--max-tokens", options->settings.max_tokens, "tokens of one answer")
+      .show_default();
+  add_sampling_options(sub, options->settings.sampling);
+  options->seed_given = sub.option("--seed");
+  sub.runs([options] { return run(*options); });
 }
 
 }  // namespace daybreak::cli

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <string>
 #include <vector>
 
@@ -13,7 +16,7 @@ namespace {
 
 class CommandLine : public ::testing::Test {
  protected:
-  CommandLine() { register_commands(root_, action_); }
+  CommandLine() { register_commands({root_, action_}); }
 
   Result<NamedCommand> find(const std::vector<std::string>& words) {
     return find_command(root_, words);

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <limits>
 #include <string_view>
@@ -33,7 +36,20 @@ Error unknown_command(CLI::App& parent, const std::string& name, const std::stri
   return {Errc::kInvalidArgument, std::move(text)};
 }
 
+void append_commands(CLI::App& app, const std::string& name, std::vector<NamedCommand>& out) {
+  out.push_back({.app = &app, .name = name});
+  for (CLI::App* sub : named_subcommands(app)) {
+    append_commands(*sub, name + " " + sub->get_name(), out);
+  }
+}
+
 }  // namespace
+
+std::vector<NamedCommand> all_commands(CLI::App& root) {
+  std::vector<NamedCommand> out;
+  append_commands(root, root.get_name(), out);
+  return out;
+}
 
 std::vector<CLI::App*> named_subcommands(CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty(); });

@@ -23,6 +23,10 @@ struct NamedCommand {
 // Errors: kInvalidArgument naming the unknown word and, if one is near, the command meant.
 Result<NamedCommand> find_command(CLI::App& root, std::span<const std::string> words);
 
+// Returns `root` and every command below it, each before its own sub-commands, in the order of
+// help.
+std::vector<NamedCommand> all_commands(CLI::App& root);
+
 // Returns the sub-commands of `app` in the order of its help, without its option groups.
 std::vector<CLI::App*> named_subcommands(CLI::App& app);
 

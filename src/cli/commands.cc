@@ -6,20 +6,20 @@
 namespace daybreak::cli {
 
 // In the order of `daybreak --help`.
-void register_commands(CLI::App& root, Action& action) {
-  register_chat(root, action);
-  register_generate(root, action);
-  register_tokenize(root, action);
-  register_detokenize(root, action);
-  register_render(root, action);
-  register_parse(root, action);
-  register_inspect(root, action);
-  register_doctor(root, action);
-  register_serve(root, action);
-  register_config(root, action);
-  register_bench(root, action);
-  register_help(root, action);
-  refuse_negative_counts(root);
+void register_commands(Command root) {
+  register_chat(root);
+  register_generate(root);
+  register_tokenize(root);
+  register_detokenize(root);
+  register_render(root);
+  register_parse(root);
+  register_inspect(root);
+  register_doctor(root);
+  register_serve(root);
+  register_config(root);
+  register_bench(root);
+  register_help(root);
+  refuse_negative_counts(root.app());
 }
 
 }  // namespace daybreak::cli

@@ -29,20 +29,20 @@ Status run(const ConfigSources& sources, Form form) {
 
 }  // namespace
 
-void register_config(CLI::App& root, Action& action) {
+void register_config(Command root) {
   struct Flags {
     bool json = false;
     bool markdown = false;
   };
-  CLI::App* sub = root.add_subcommand("config", "the configuration serve would use, with origins");
-  const auto sources = add_server_options(*sub);
+  const Command sub =
+      root.add_subcommand("config", "the configuration serve would use, with origins");
+  const auto sources = add_server_options(sub);
   const auto flags = std::make_shared<Flags>();
-  sub->add_flag("--json", flags->json, "as JSON: {\"KEY\":{\"value\",\"origin\"}}");
-  sub->add_flag("--markdown", flags->markdown,
-                "the table of all keys, as in docs/configuration.md");
-  sub->callback([&action, sources, flags] {
+  sub.add_flag("--json", flags->json, "as JSON: {\"KEY\":{\"value\",\"origin\"}}");
+  sub.add_flag("--markdown", flags->markdown, "the table of all keys, as in docs/configuration.md");
+  sub.runs([sources, flags] {
     const Form form = flags->markdown ? Form::kMarkdown : flags->json ? Form::kJson : Form::kYaml;
-    action = [sources, form] { return run(*sources, form); };
+    return run(*sources, form);
   });
 }
 

@@ -47,18 +47,17 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void register_detokenize(CLI::App& root, Action& action) {
-  CLI::App* sub = root.add_subcommand("detokenize", "turn token ids into text");
+void register_detokenize(Command root) {
+  const Command sub = root.add_subcommand("detokenize", "turn token ids into text");
   auto options = std::make_shared<Options>();
-  sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
-  auto* input = sub->add_option_group("input", "one of");
-  input->add_flag(
+  sub.add_option("MODEL", options->model, "model directory; default: the bundled model");
+  const Command input = sub.one_of("input", "one of");
+  input.add_flag(
       "--jsonl", options->jsonl,
       R"(answer each line {"ids":[...],"skip_special":false} of stdin with {"text":...})");
-  input->add_option("--ids", options->ids, "print the text of these ids, separated by commas")
-      ->delimiter(',');
-  input->require_option(1);
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+  input.add_option("--ids", options->ids, "print the text of these ids, separated by commas")
+      .comma_separated();
+  sub.runs([options] { return run(*options); });
 }
 
 }  // namespace daybreak::cli

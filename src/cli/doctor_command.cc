@@ -126,18 +126,18 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void register_doctor(CLI::App& root, Action& action) {
+void register_doctor(Command root) {
   const auto options = std::make_shared<Options>();
-  CLI::App* sub =
+  const Command sub =
       root.add_subcommand("doctor", "what this machine has, and what will or will not run on it");
-  sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
-  sub->add_flag("--json", options->json, "print JSON");
-  sub->add_option("--context", options->context, "positions per sequence to plan for")
-      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPositions).description("POSITIVE"));
-  sub->add_option("--slots", options->slots, "sequences at once to plan for")
-      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPlanSlots).description("POSITIVE"))
-      ->capture_default_str();
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+  sub.add_option("MODEL", options->model, "model directory; default: the bundled model");
+  sub.add_flag("--json", options->json, "print JSON");
+  sub.add_option("--context", options->context, "positions per sequence to plan for")
+      .in_range(1, model::kMaxPositions, "POSITIVE");
+  sub.add_option("--slots", options->slots, "sequences at once to plan for")
+      .in_range(1, model::kMaxPlanSlots, "POSITIVE")
+      .show_default();
+  sub.runs([options] { return run(*options); });
 }
 
 }  // namespace daybreak::cli

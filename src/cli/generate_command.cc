@@ -28,7 +28,7 @@ struct Options {
   std::size_t max_tokens = 128;
   std::string stop_ids;
   std::uint32_t logprobs = 0;
-  CLI::Option* logprobs_given = nullptr;
+  OptionRef logprobs_given;
   bool ignore_eos = false;
   bool json = false;
   std::string logits_out;
@@ -47,11 +47,11 @@ OutputForm output_form(const Options& options) {
   if (!options.json) {
     return OutputForm::kText;
   }
-  return options.logprobs_given->count() > 0 ? OutputForm::kJsonWithLogprobs : OutputForm::kJson;
+  return options.logprobs_given.given() ? OutputForm::kJsonWithLogprobs : OutputForm::kJson;
 }
 
 Status check_options(const Options& options) {
-  if (options.logprobs_given->count() > 0 && !options.json) {
+  if (options.logprobs_given.given() && !options.json) {
     return Error{Errc::kInvalidArgument, "--logprobs: is part of the --json output, add --json"};
   }
   return ok();
@@ -76,7 +76,7 @@ Status run(const Options& options) {
   engine::GenerateRequest request;
   DAYBREAK_TRY(request.prompt, read_prompt(options.prompt, tokenizer.get()));
   request.sampling = options.sampling;
-  if (options.logprobs_given->count() > 0) {
+  if (options.logprobs_given.given()) {
     request.sampling.logprobs = options.logprobs;
   }
   // 0 asks for the prompt's logits alone; a request needs at least one token, which is then
@@ -110,24 +110,23 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void register_generate(CLI::App& root, Action& action) {
+void register_generate(Command root) {
   const auto options = std::make_shared<Options>();
-  CLI::App* sub = root.add_subcommand("generate", "continue a prompt of text or token ids");
-  add_runner_options(*sub, options->runner);
-  add_prompt_options(*sub, options->prompt);
-  sub->add_option("--max-tokens", options->max_tokens, "0 = read the prompt only")
-      ->capture_default_str();
-  add_sampling_options(*sub, options->sampling);
-  sub->add_option("--stop-ids", options->stop_ids, "more token ids that end the answer: 1,2,3");
-  sub->add_flag("--ignore-eos", options->ignore_eos, "do not end at the model's end-of-text ids");
+  const Command sub = root.add_subcommand("generate", "continue a prompt of text or token ids");
+  add_runner_options(sub, options->runner);
+  add_prompt_options(sub, options->prompt);
+  sub.add_option("--max-tokens", options->max_tokens, "0 = read the prompt only").show_default();
+  add_sampling_options(sub, options->sampling);
+  sub.add_option("--stop-ids", options->stop_ids, "more token ids that end the answer: 1,2,3");
+  sub.add_flag("--ignore-eos", options->ignore_eos, "do not end at the model's end-of-text ids");
   options->logprobs_given =
-      sub->add_option("--logprobs", options->logprobs,
-                      "with --json: log-probability of each token and of the N best");
-  sub->add_flag("--json", options->json,
-                "write {\"prompt_ids\", \"ids\", \"text\", \"finish_reason\"} instead of the text");
-  sub->add_option("--logits-out", options->logits_out,
-                  "file for the logits of the last prompt position: raw little-endian float32");
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+      sub.add_option("--logprobs", options->logprobs,
+                     "with --json: log-probability of each token and of the N best");
+  sub.add_flag("--json", options->json,
+               "write {\"prompt_ids\", \"ids\", \"text\", \"finish_reason\"} instead of the text");
+  sub.add_option("--logits-out", options->logits_out,
+                 "file for the logits of the last prompt position: raw little-endian float32");
+  sub.runs([options] { return run(*options); });
 }
 
 }  // namespace daybreak::cli

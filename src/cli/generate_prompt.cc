@@ -56,13 +56,12 @@ std::string_view trim(std::string_view text) {
 
 }  // namespace
 
-void add_prompt_options(CLI::App& command, PromptOptions& options) {
-  CLI::Option_group* group = command.add_option_group("prompt", "exactly one of");
-  options.text_given = group->add_option("--prompt", options.text, "text to continue");
+void add_prompt_options(Command command, PromptOptions& options) {
+  const Command group = command.one_of("prompt", "exactly one of");
+  options.text_given = group.add_option("--prompt", options.text, "text to continue");
   options.file_given =
-      group->add_option("--prompt-file", options.file, "file to continue; - is standard input");
-  options.ids_given = group->add_option("--ids", options.ids, "token ids to continue: 1,2,3");
-  group->require_option(1);
+      group.add_option("--prompt-file", options.file, "file to continue; - is standard input");
+  options.ids_given = group.add_option("--ids", options.ids, "token ids to continue: 1,2,3");
   command.add_flag("--special", options.special,
                    "spellings of special tokens in the text become those tokens");
 }
@@ -70,7 +69,7 @@ void add_prompt_options(CLI::App& command, PromptOptions& options) {
 Result<std::shared_ptr<const tokenizer::Tokenizer>> load_tokenizer(
     const std::filesystem::path& model, const PromptOptions& options) {
   auto tokenizer = tokenizer::Tokenizer::load(model);
-  if (!tokenizer && tokenizer.error().code == Errc::kNotFound && options.ids_given->count() > 0) {
+  if (!tokenizer && tokenizer.error().code == Errc::kNotFound && options.ids_given.given()) {
     return std::shared_ptr<const tokenizer::Tokenizer>();
   }
   return tokenizer;
@@ -78,11 +77,11 @@ Result<std::shared_ptr<const tokenizer::Tokenizer>> load_tokenizer(
 
 Result<std::vector<TokenId>> read_prompt(const PromptOptions& options,
                                          const tokenizer::Tokenizer* tokenizer) {
-  if (options.ids_given->count() > 0) {
+  if (options.ids_given.given()) {
     return parse_id_list("--ids", options.ids);
   }
   std::string text = options.text;
-  if (options.file_given->count() > 0) {
+  if (options.file_given.given()) {
     DAYBREAK_TRY(text, read_whole_file(options.file));
   }
   std::vector<TokenId> ids;

@@ -3,7 +3,6 @@
 
 // Where `daybreak generate` takes its prompt from: ids, text or a file.
 
-#include <CLI/App.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/token.h"
+#include "cli/command.h"
 #include "tokenizer/tokenizer.h"
 
 namespace daybreak::cli {
@@ -24,14 +24,14 @@ struct PromptOptions {
   std::string file;  // "-" is standard input
   std::string ids;
   bool special = false;
-  CLI::Option* text_given = nullptr;
-  CLI::Option* file_given = nullptr;
-  CLI::Option* ids_given = nullptr;
+  OptionRef text_given;
+  OptionRef file_given;
+  OptionRef ids_given;
 };
 
 // Declares --prompt, --prompt-file, --ids (exactly one of them) and --special. `options` must
 // outlive parsing and what follows.
-void add_prompt_options(CLI::App& command, PromptOptions& options);
+void add_prompt_options(Command command, PromptOptions& options);
 
 // Returns the model's tokenizer, or null if its files do not exist and the prompt is given as ids.
 // Errors: those of Tokenizer::load.

@@ -32,12 +32,13 @@ std::string without_trailing_spaces(const std::string& text) {
   return out;
 }
 
-void append_markdown(CLI::App& app, const std::string& name, std::string& out) {
-  out +=
-      "\n## " + name + "\n\n```\n" + without_trailing_spaces(command_help(app, name)) + "\n```\n";
-  for (CLI::App* sub : named_subcommands(app)) {
-    append_markdown(*sub, name + " " + sub->get_name(), out);
+std::string markdown(CLI::App& root) {
+  std::string out = "# Commands\n\nWritten by `daybreak help --markdown`.\n";
+  for (const NamedCommand& command : all_commands(root)) {
+    out += "\n## " + command.name + "\n\n```\n" +
+           without_trailing_spaces(command_help(*command.app, command.name)) + "\n```\n";
   }
+  return out;
 }
 
 struct Options {
@@ -47,9 +48,7 @@ struct Options {
 
 Status run(CLI::App& root, const Options& options) {
   if (options.markdown) {
-    std::string out = "# Commands\n\nWritten by `daybreak help --markdown`.\n";
-    append_markdown(root, root.get_name(), out);
-    std::fputs(out.c_str(), stdout);
+    std::fputs(markdown(root).c_str(), stdout);
     return ok();
   }
   DAYBREAK_TRY(const NamedCommand command, find_command(root, options.command));
@@ -59,13 +58,13 @@ Status run(CLI::App& root, const Options& options) {
 
 }  // namespace
 
-void register_help(CLI::App& root, Action& action) {
-  CLI::App* sub = root.add_subcommand("help", "print the list of commands, or one command's help");
+void register_help(Command root) {
+  const Command sub =
+      root.add_subcommand("help", "print the list of commands, or one command's help");
   const auto options = std::make_shared<Options>();
-  sub->add_option("COMMAND", options->command, "such as chat, or bench decode");
-  sub->add_flag("--markdown", options->markdown, "every command, as the markdown of docs/cli.md");
-  sub->callback(
-      [&root, &action, options] { action = [&root, options] { return run(root, *options); }; });
+  sub.add_option("COMMAND", options->command, "such as chat, or bench decode");
+  sub.add_flag("--markdown", options->markdown, "every command, as the markdown of docs/cli.md");
+  sub.runs([&app = root.app(), options] { return run(app, *options); });
 }
 
 }  // namespace daybreak::cli

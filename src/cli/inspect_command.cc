@@ -42,24 +42,23 @@ Status run(const InspectOptions& options) {
 
 }  // namespace
 
-void register_inspect(CLI::App& root, Action& action) {
+void register_inspect(Command root) {
   const auto options = std::make_shared<InspectOptions>();
-  CLI::App* sub =
+  const Command sub =
       root.add_subcommand("inspect", "a model's layers, parameters, files and memory plan");
-  sub->add_option("MODEL", options->model,
-                  "model directory or config.json; default: the bundled model");
-  sub->add_flag("--json", options->json, "print JSON");
-  sub->add_flag("--verify", options->verify, "read and check every byte of the weights");
-  sub->add_flag("--layers", options->layers, "list every layer");
-  sub->add_option("--context", options->context,
-                  "positions per sequence in the memory plan (default: 8192 or the model's limit)")
-      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPositions).description("POSITIVE"));
-  sub->add_option("--slots", options->slots, "sequences at once in the memory plan")
-      ->check(CLI::Range(std::uint64_t{1}, model::kMaxPlanSlots).description("POSITIVE"))
-      ->capture_default_str();
-  sub->add_flag("--bf16-cache", options->bf16_cache,
-                "plan for a bf16 cache; this build keeps fp32");
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+  sub.add_option("MODEL", options->model,
+                 "model directory or config.json; default: the bundled model");
+  sub.add_flag("--json", options->json, "print JSON");
+  sub.add_flag("--verify", options->verify, "read and check every byte of the weights");
+  sub.add_flag("--layers", options->layers, "list every layer");
+  sub.add_option("--context", options->context,
+                 "positions per sequence in the memory plan (default: 8192 or the model's limit)")
+      .in_range(1, model::kMaxPositions, "POSITIVE");
+  sub.add_option("--slots", options->slots, "sequences at once in the memory plan")
+      .in_range(1, model::kMaxPlanSlots, "POSITIVE")
+      .show_default();
+  sub.add_flag("--bf16-cache", options->bf16_cache, "plan for a bf16 cache; this build keeps fp32");
+  sub.runs([options] { return run(*options); });
 }
 
 }  // namespace daybreak::cli

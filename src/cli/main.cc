@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only main: parses the command line, runs one sub-command, turns its error into an exit code.
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -22,7 +25,7 @@ int main(int argc, char** argv) {
   root.require_subcommand(1);
   root.set_version_flag("--version", DAYBREAK_VERSION);
   daybreak::cli::Action action;
-  daybreak::cli::register_commands(root, action);
+  daybreak::cli::register_commands({root, action});
   // Before parsing: CLI11 would only say that a command is missing.
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (const auto command = daybreak::cli::find_command(root, words); !command) {

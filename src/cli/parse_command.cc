@@ -30,19 +30,20 @@ Status run(const std::string& model) {
 
 }  // namespace
 
-void register_parse(CLI::App& root, Action& action) {
+void register_parse(Command root) {
   struct Options {
     std::string model;
     bool jsonl = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* sub = root.add_subcommand("parse", "generated ids to reasoning, content, tool calls");
-  sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
-  sub->add_flag("--jsonl", options->jsonl,
-                "read {\"ids\", \"thinking\", \"tools\", \"chunks\"} per line, write "
-                "{\"message\", \"events\", \"finish_reason\"}")
-      ->required();
-  sub->callback([&action, options] { action = [options] { return run(options->model); }; });
+  const Command sub =
+      root.add_subcommand("parse", "generated ids to reasoning, content, tool calls");
+  sub.add_option("MODEL", options->model, "model directory; default: the bundled model");
+  sub.add_flag("--jsonl", options->jsonl,
+               "read {\"ids\", \"thinking\", \"tools\", \"chunks\"} per line, write "
+               "{\"message\", \"events\", \"finish_reason\"}")
+      .required();
+  sub.runs([options] { return run(options->model); });
 }
 
 }  // namespace daybreak::cli

@@ -41,18 +41,18 @@ Status run(const std::string& model) {
 
 }  // namespace
 
-void register_render(CLI::App& root, Action& action) {
+void register_render(Command root) {
   struct Options {
     std::string model;
     bool jsonl = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* sub = root.add_subcommand("render", "conversations to prompt text and ids");
-  sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
-  sub->add_flag("--jsonl", options->jsonl,
-                "read {\"messages\", \"tools\", \"kwargs\"} per line, write {\"text\", \"ids\"}")
-      ->required();
-  sub->callback([&action, options] { action = [options] { return run(options->model); }; });
+  const Command sub = root.add_subcommand("render", "conversations to prompt text and ids");
+  sub.add_option("MODEL", options->model, "model directory; default: the bundled model");
+  sub.add_flag("--jsonl", options->jsonl,
+               "read {\"messages\", \"tools\", \"kwargs\"} per line, write {\"text\", \"ids\"}")
+      .required();
+  sub.runs([options] { return run(options->model); });
 }
 
 }  // namespace daybreak::cli

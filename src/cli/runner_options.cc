@@ -16,7 +16,7 @@
 
 namespace daybreak::cli {
 
-void add_runner_options(CLI::App& command, RunnerOptions& options) {
+void add_runner_options(Command command, RunnerOptions& options) {
   command.add_option("MODEL", options.model, "model directory; default: the bundled model");
   command.add_option("--threads", options.threads,
                      "threads that compute; default: the CPUs this process may use");

@@ -3,7 +3,6 @@
 
 // The options by which every command that computes chooses a model and how to run it.
 
-#include <CLI/App.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/command.h"
 #include "engine/model_runner.h"
 #include "model/state_layout.h"
 
@@ -24,7 +24,7 @@ struct RunnerOptions {
 };
 
 // Declares MODEL, --threads, --numerics and --isa. `options` must outlive parsing.
-void add_runner_options(CLI::App& command, RunnerOptions& options);
+void add_runner_options(Command command, RunnerOptions& options);
 
 struct LoadedModel {
   std::filesystem::path path;

@@ -3,8 +3,7 @@
 
 // The command-line form of engine::SamplingParams.
 
-#include <CLI/App.hpp>
-
+#include "cli/command.h"
 #include "engine/sampling_params.h"
 
 namespace daybreak::cli {
@@ -12,6 +11,6 @@ namespace daybreak::cli {
 // Declares --temperature, --top-p, --top-k, --min-p, --typical-p, --repetition-penalty,
 // --presence-penalty, --frequency-penalty and --seed, with the values in `params` as defaults.
 // Ranges are checked later, by engine::validate. `params` must outlive parsing.
-void add_sampling_options(CLI::App& command, engine::SamplingParams& params);
+void add_sampling_options(Command command, engine::SamplingParams& params);
 
 }  // namespace daybreak::cli

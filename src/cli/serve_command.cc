@@ -195,12 +195,10 @@ Status run(const ConfigSources& sources, const std::string& version) {
 
 }  // namespace
 
-void register_serve(CLI::App& root, Action& action) {
-  CLI::App* sub = root.add_subcommand("serve", "the OpenAI-compatible API server");
-  const auto sources = add_server_options(*sub);
-  sub->callback([&root, &action, sources] {
-    action = [sources, version = root.version()] { return run(*sources, version); };
-  });
+void register_serve(Command root) {
+  const Command sub = root.add_subcommand("serve", "the OpenAI-compatible API server");
+  const auto sources = add_server_options(sub);
+  sub.runs([sources, version = root.version()] { return run(*sources, version); });
 }
 
 }  // namespace daybreak::cli

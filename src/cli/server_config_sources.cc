@@ -140,7 +140,7 @@ Result<EffectiveConfig> effective_config(const ConfigSources& sources) {
   return config;
 }
 
-std::shared_ptr<ConfigSources> add_server_options(CLI::App& command) {
+std::shared_ptr<ConfigSources> add_server_options(Command command) {
   const auto sources = std::make_shared<ConfigSources>();
   sources->environment = [](const std::string& name) { return std::getenv(name.c_str()); };
   command.add_option("--config", sources->file, "YAML file with any of the keys below");
@@ -149,7 +149,7 @@ std::shared_ptr<ConfigSources> add_server_options(CLI::App& command) {
     const std::string value = key.value(defaults);
     const std::string help =
         std::string(key.help) + (value.empty() ? "" : fmt::format(" [{}]", value));
-    command.add_option_function<std::string>(
+    command.add_option(
         key.flag(),
         [sources, name = std::string(key.name)](const std::string& text) {
           sources->flags[name] = text;

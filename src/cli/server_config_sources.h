@@ -4,7 +4,6 @@
 // Where the configuration of a server comes from: flags beat the environment, the environment beats
 // the file, the file beats the defaults. Each value remembers its origin.
 
-#include <CLI/App.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/command.h"
 #include "cli/server_config.h"
 
 namespace daybreak::cli {
@@ -49,7 +49,7 @@ Result<EffectiveConfig> effective_config(const ConfigSources& sources);
 
 // Declares MODEL, --config and one flag per key on a command. What is given ends up in the result,
 // which belongs to the command's callback too.
-std::shared_ptr<ConfigSources> add_server_options(CLI::App& command);
+std::shared_ptr<ConfigSources> add_server_options(Command command);
 
 // The configuration as YAML with the origins as comments: a valid --config file.
 std::string to_yaml(const EffectiveConfig& config);

@@ -54,22 +54,21 @@ Status run(const Options& options) {
 
 }  // namespace
 
-void register_tokenize(CLI::App& root, Action& action) {
-  CLI::App* sub = root.add_subcommand("tokenize", "turn text into token ids");
+void register_tokenize(Command root) {
+  const Command sub = root.add_subcommand("tokenize", "turn text into token ids");
   auto options = std::make_shared<Options>();
-  sub->add_option("MODEL", options->model, "model directory; default: the bundled model");
-  auto* input = sub->add_option_group("input", "one of");
-  auto* jsonl = input->add_flag(
+  sub.add_option("MODEL", options->model, "model directory; default: the bundled model");
+  const Command input = sub.one_of("input", "one of");
+  const OptionRef jsonl = input.add_flag(
       "--jsonl", options->jsonl,
       R"(answer each line {"text":...,"special":false,"sliced":true} of stdin with {"ids":[...]})");
-  input->add_option("--text", options->text, "print the ids of this text, separated by commas");
-  input->require_option(1);
-  sub->add_flag("--special", options->special, "with --text: recognise special tokens")
-      ->excludes(jsonl);
-  sub->add_flag("--unsliced", options->unsliced,
-                "with --text: do not cut long text as the released tokenizer does")
-      ->excludes(jsonl);
-  sub->callback([&action, options] { action = [options] { return run(*options); }; });
+  input.add_option("--text", options->text, "print the ids of this text, separated by commas");
+  sub.add_flag("--special", options->special, "with --text: recognise special tokens")
+      .excludes(jsonl);
+  sub.add_flag("--unsliced", options->unsliced,
+               "with --text: do not cut long text as the released tokenizer does")
+      .excludes(jsonl);
+  sub.runs([options] { return run(*options); });
 }
 
 }  // namespace daybreak::cli
