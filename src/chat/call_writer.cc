@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/python_json.h"
 
 namespace daybreak::chat {

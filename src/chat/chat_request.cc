@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/json_document.h"
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/request_fields.h"
 #include "chat/request_messages.h"
 #include "chat/request_sampling.h"

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/json_tree.h"
 #include "chat/image_tokens.h"
-#include "chat/json_tree.h"
 #include "chat/python_json.h"
 #include "testing/paths.h"
 

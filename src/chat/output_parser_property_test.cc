@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_tree.h"
 #include "base/utf8.h"
-#include "chat/json_tree.h"
 #include "chat/output_parser.h"
 #include "chat/output_shapes.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/message_builder.h"
 #include "chat/output_parser.h"
 #include "testing/paths.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/message_builder.h"
 #include "chat/output_parser.h"
 #include "chat/python_json.h"

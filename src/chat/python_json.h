@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 
 namespace daybreak::chat {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/python_json.h"
 
 namespace {
 
-std::string printed(const daybreak::chat::JsonNode& node, daybreak::chat::JsonStyle style) {
+std::string printed(const daybreak::JsonNode& node, daybreak::chat::JsonStyle style) {
   std::string out;
   daybreak::chat::append_python_json(out, node, style);
   return out;
@@ -22,7 +22,7 @@ std::string printed(const daybreak::chat::JsonNode& node, daybreak::chat::JsonSt
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto tree = daybreak::chat::parse_json_tree(text);
+  const auto tree = daybreak::parse_json_tree(text);
   if (!tree) {
     return 0;
   }
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (once.find("Infinity") != std::string::npos) {
       continue;  // Python's spelling of a number that JSON does not have
     }
-    const auto again = daybreak::chat::parse_json_tree(once);
+    const auto again = daybreak::parse_json_tree(once);
     if (!again || printed(*again, style) != once) {
       std::abort();
     }

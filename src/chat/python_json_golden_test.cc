@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/python_json.h"
 #include "testing/paths.h"
 

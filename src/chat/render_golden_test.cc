@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/render.h"
 #include "chat/render_line.h"
 #include "testing/paths.h"

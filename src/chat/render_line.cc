@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/markers.h"
 #include "chat/request_fields.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/python_json.h"
 #include "chat/render.h"
 #include "chat/render_line.h"

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/markers.h"
 #include "chat/output_shapes.h"
 #include "chat/python_json.h"

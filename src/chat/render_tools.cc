@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/json_document.h"
+#include "base/json_tree.h"
 #include "base/utf8.h"
-#include "chat/json_tree.h"
 #include "chat/python_json.h"
 #include "tokenizer/char_class.h"
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_tree.h"
 #include "base/result.h"
-#include "chat/json_tree.h"
 
 namespace daybreak::chat {
 

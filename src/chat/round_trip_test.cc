@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/output_shapes.h"
 #include "chat/render.h"
 #include "chat/response_json.h"

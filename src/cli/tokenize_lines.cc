@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 #include "chat/python_json.h"
 #include "chat/request_fields.h"
 #include "cli/json_lines.h"
@@ -15,7 +15,6 @@ namespace daybreak::cli {
 namespace {
 
 using chat::Field;
-using chat::JsonNode;
 using tokenizer::AllowSpecial;
 using tokenizer::Slicing;
 using tokenizer::Tokenizer;
@@ -23,7 +22,7 @@ using tokenizer::Tokenizer;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();  // the line is bounded
 
 Result<JsonNode> parse(std::string_view line) {
-  return chat::parse_json_tree(line, {.max_values = kMaxDetokenizeIds + 8});
+  return parse_json_tree(line, {.max_values = kMaxDetokenizeIds + 8});
 }
 
 // Returns the member `key`. Errors: kInvalidArgument if it is absent or null.

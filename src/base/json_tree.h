@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace daybreak::chat {
+namespace daybreak {
 
 struct JsonNode {
   enum class Kind : std::uint8_t { kNull, kBoolean, kNumber, kString, kArray, kObject };
@@ -50,4 +50,4 @@ struct JsonTreeLimits {
 [[nodiscard]] Result<JsonNode> parse_json_tree(std::string_view text,
                                                const JsonTreeLimits& limits = {});
 
-}  // namespace daybreak::chat
+}  // namespace daybreak

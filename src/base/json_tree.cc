@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,7 @@
 #include "base/json_document.h"
 #include "base/utf8.h"
 
-namespace daybreak::chat {
+namespace daybreak {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -384,4 +384,4 @@ Result<JsonNode> parse_json_tree(std::string_view text, const JsonTreeLimits& li
   return TreeParser(text, limits).parse();
 }
 
-}  // namespace daybreak::chat
+}  // namespace daybreak

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chat/json_tree.h"
+#include "base/json_tree.h"
 
 #include <gtest/gtest.h>
 #include <simdjson.h>
@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-namespace daybreak::chat {
+namespace daybreak {
 namespace {
 
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
@@ -120,4 +120,4 @@ TEST(JsonTree, AcceptsExactlyWhatAnotherStrictParserAccepts) {
 }
 
 }  // namespace
-}  // namespace daybreak::chat
+}  // namespace daybreak
