@@ -25,8 +25,8 @@ Result<Notation> notation_of(std::string_view text) {
   }
   const std::size_t start = reader.offset();
   const auto is_name = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
   };
   while (is_name(reader.peek())) {
     reader.seek(reader.offset() + 1);
@@ -67,8 +67,8 @@ Result<RuleSet> parse_grammar(std::string_view text, Budget& budget) {
   DAYBREAK_CHECK_OK(budget.spend(text.size(), "grammar"));
   DAYBREAK_CHECK_OK(check_utf8(text));
   DAYBREAK_TRY(const Notation notation, notation_of(text));
-  DAYBREAK_TRY(RuleSet rules, notation == Notation::kGbnf ? parse_gbnf(text, budget)
-                                                          : parse_lark(text, budget));
+  DAYBREAK_TRY(RuleSet rules,
+               notation == Notation::kGbnf ? parse_gbnf(text, budget) : parse_lark(text, budget));
   return without_left_recursion(std::move(rules), budget);
 }
 

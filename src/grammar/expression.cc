@@ -8,8 +8,20 @@ namespace {
 
 using Kind = Expression::Kind;
 
-ExpressionPtr make(Expression expression) {
+ExpressionPtr made(Expression expression) {
   return std::make_shared<const Expression>(std::move(expression));
+}
+
+Expression of_kind(Kind kind) {
+  Expression expression;
+  expression.kind = kind;
+  return expression;
+}
+
+ExpressionPtr of_items(Kind kind, std::vector<ExpressionPtr> items) {
+  Expression expression = of_kind(kind);
+  expression.items = std::move(items);
+  return made(std::move(expression));
 }
 
 bool is_empty_text(const Expression& expression) {
@@ -19,12 +31,22 @@ bool is_empty_text(const Expression& expression) {
 }  // namespace
 
 ExpressionPtr bytes(std::string text) {
-  return make({.kind = Kind::kBytes, .bytes = std::move(text)});
+  Expression expression = of_kind(Kind::kBytes);
+  expression.bytes = std::move(text);
+  return made(std::move(expression));
 }
 
-ExpressionPtr chars(CharSet set) { return make({.kind = Kind::kChars, .chars = std::move(set)}); }
+ExpressionPtr chars(CharSet set) {
+  Expression expression = of_kind(Kind::kChars);
+  expression.chars = std::move(set);
+  return made(std::move(expression));
+}
 
-ExpressionPtr marker(TokenId id) { return make({.kind = Kind::kMarker, .marker = id}); }
+ExpressionPtr marker(TokenId id) {
+  Expression expression = of_kind(Kind::kMarker);
+  expression.marker = id;
+  return made(std::move(expression));
+}
 
 ExpressionPtr sequence(std::vector<ExpressionPtr> items) {
   std::vector<ExpressionPtr> flat;
@@ -42,7 +64,7 @@ ExpressionPtr sequence(std::vector<ExpressionPtr> items) {
   if (flat.size() == 1) {
     return std::move(flat.front());
   }
-  return make({.kind = Kind::kSequence, .items = std::move(flat)});
+  return of_items(Kind::kSequence, std::move(flat));
 }
 
 ExpressionPtr choice(std::vector<ExpressionPtr> items) {
@@ -58,7 +80,7 @@ ExpressionPtr choice(std::vector<ExpressionPtr> items) {
   if (flat.size() == 1) {
     return std::move(flat.front());
   }
-  return make({.kind = Kind::kChoice, .items = std::move(flat)});
+  return of_items(Kind::kChoice, std::move(flat));
 }
 
 ExpressionPtr repeat(ExpressionPtr item, std::uint32_t min, std::uint32_t max) {
@@ -68,19 +90,32 @@ ExpressionPtr repeat(ExpressionPtr item, std::uint32_t min, std::uint32_t max) {
   if (min == 1 && max == 1) {
     return item;
   }
-  return make({.kind = Kind::kRepeat, .items = {std::move(item)}, .min = min, .max = max});
+  Expression expression = of_kind(Kind::kRepeat);
+  expression.items.push_back(std::move(item));
+  expression.min = min;
+  expression.max = max;
+  return made(std::move(expression));
 }
 
 ExpressionPtr optional(ExpressionPtr item) { return repeat(std::move(item), 0, 1); }
 
-ExpressionPtr rule(std::uint32_t number) { return make({.kind = Kind::kRule, .rule = number}); }
+ExpressionPtr rule(std::uint32_t number) {
+  Expression expression = of_kind(Kind::kRule);
+  expression.rule = number;
+  return made(std::move(expression));
+}
 
 ExpressionPtr text(std::shared_ptr<const StringLanguage> language) {
-  return make({.kind = Kind::kText, .language = std::move(language)});
+  Expression expression = of_kind(Kind::kText);
+  expression.language = std::move(language);
+  return made(std::move(expression));
 }
 
 ExpressionPtr json(FormulaId formula, std::uint8_t types) {
-  return make({.kind = Kind::kJson, .formula = formula, .types = types});
+  Expression expression = of_kind(Kind::kJson);
+  expression.formula = formula;
+  expression.types = types;
+  return made(std::move(expression));
 }
 
 }  // namespace daybreak::grammar

@@ -37,8 +37,7 @@ void GrammarText::skip_blank() {
     const char c = peek();
     if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
       ++at_;
-    } else if (c == '#' ||
-               (c == '/' && peek(1) == '/' && comments_ == Comments::kHashAndSlashes)) {
+    } else if (c == '#' || (c == '/' && peek(1) == '/' && comments_ == Comments::kHashAndSlashes)) {
       at_ = std::min(text_.find('\n', at_), text_.size());
     } else {
       return;
@@ -166,8 +165,8 @@ std::string GrammarText::place(std::size_t offset) const {
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::string_view row = before.substr(before.rfind('\n') + 1);  // npos + 1 == 0
   const auto column = 1 + std::count_if(row.begin(), row.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  });
+                        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+                      });
   return "grammar: line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 

@@ -51,7 +51,8 @@ class GrammarText {
   std::uint32_t take_code_point();
   // Takes one code point of a quoted text, an escape or itself. `simple` lists pairs of the
   // character after the backslash and what it stands for; \xHH, \uHHHH (or two of them that are a
-  // surrogate pair) and \UHHHHHHHH are known always. Errors: an unknown escape, the end of the line.
+  // surrogate pair) and \UHHHHHHHH are known always. Errors: an unknown escape, the end of the
+  // line.
   [[nodiscard]] Result<std::uint32_t> take_character(std::string_view simple);
   // Takes a decimal number. Errors: none there, or above kMaxRepetitions.
   [[nodiscard]] Result<std::uint32_t> take_number();

@@ -2,7 +2,8 @@
 #pragma once
 
 // The terminals of Lark's standard import "common", in GBNF. Where Lark's own pattern leans on the
-// lexer taking the shortest match (ESCAPED_STRING, C_COMMENT), the set of those matches stands here.
+// lexer taking the shortest match (ESCAPED_STRING, C_COMMENT), the set of those matches stands
+// here.
 
 #include <string_view>
 

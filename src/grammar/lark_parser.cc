@@ -45,8 +45,7 @@ class LarkParser {
       text_.skip_blank();
     }
     DAYBREAK_CHECK_OK(check_terminals());
-    if (!table_.define(ignore_rule_,
-                       repeat(choice(std::move(ignored_)), 0, Expression::kNoMax))) {
+    if (!table_.define(ignore_rule_, repeat(choice(std::move(ignored_)), 0, Expression::kNoMax))) {
       return text_.expected("one %ignore rule");
     }
     ExpressionPtr start = rule(table_.use("start", size_));
@@ -65,7 +64,8 @@ class LarkParser {
       return Name::kNone;
     }
     const Name name = is_lower(first) ? Name::kRule : Name::kTerminal;
-    for (char c = first; (name == Name::kRule ? is_lower(c) : is_upper(c)) || is_digit(c) || c == '_';
+    for (char c = first;
+         (name == Name::kRule ? is_lower(c) : is_upper(c)) || is_digit(c) || c == '_';
          c = text_.peek(length)) {
       ++length;
     }
@@ -101,16 +101,18 @@ class LarkParser {
     return found;
   }
 
-  bool at_template() { return text_.peek() == '{' && !is_digit(text_.peek(1)) && text_.peek(1) != ','; }
+  bool at_template() {
+    return text_.peek() == '{' && !is_digit(text_.peek(1)) && text_.peek(1) != ',';
+  }
   // What follows the name in definitions that are not supported.
   bool at_refused_header() {
     return at_template() || text_.peek() == '[' || (text_.peek() == '.' && is_digit(text_.peek(1)));
   }
 
   Error refused_header() {
-    const std::string_view what = at_template()          ? "a template rule"
+    const std::string_view what = at_template()         ? "a template rule"
                                   : text_.peek() == '[' ? "a rule attribute"
-                                                         : "a priority";
+                                                        : "a priority";
     return text_.unsupported(what, text_.offset());
   }
 
@@ -303,8 +305,8 @@ class LarkParser {
       return lexeme(rule(number), inside);
     }
     if (inside == Inside::kTerminal) {
-      return text_.expected("only terminals inside a terminal", "the rule '" + table_.name(number) + "'",
-                            start);
+      return text_.expected("only terminals inside a terminal",
+                            "the rule '" + table_.name(number) + "'", start);
     }
     return rule(number);
   }

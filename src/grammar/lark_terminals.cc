@@ -46,9 +46,8 @@ ExpressionPtr literal(const std::vector<std::uint32_t>& codes) {
 ExpressionPtr caseless(const std::vector<std::uint32_t>& codes) {
   std::vector<ExpressionPtr> items;
   for (const std::uint32_t code : codes) {
-    items.push_back(is_letter(code)
-                        ? chars(CharSet::of(code).unite(CharSet::of(code ^ 0x20)))
-                        : literal({code}));
+    items.push_back(is_letter(code) ? chars(CharSet::of(code).unite(CharSet::of(code ^ 0x20)))
+                                    : literal({code}));
   }
   return sequence(std::move(items));
 }
@@ -70,7 +69,8 @@ Result<ExpressionPtr> take_range(GrammarText& text, std::size_t start,
 // the u flag only before its own syntax.
 void append_escape(char escaped, bool in_class, std::string& pattern) {
   constexpr std::string_view kPlain = "\"' #%&,:;=@`~!";
-  const bool plain = kPlain.find(escaped) != std::string_view::npos || (escaped == '-' && !in_class);
+  const bool plain =
+      kPlain.find(escaped) != std::string_view::npos || (escaped == '-' && !in_class);
   if (!plain) {
     pattern += '\\';
   }
@@ -135,9 +135,8 @@ Result<ExpressionPtr> take_lark_regex(GrammarText& text, RuleTable& table, Budge
   const std::size_t start = text.offset();
   DAYBREAK_TRY(const std::string pattern, take_pattern(text));
   if (is_word(text.peek())) {
-    return text.unsupported("a flag of a regular expression ('" + std::string(1, text.peek()) +
-                                "')",
-                            text.offset());
+    return text.unsupported(
+        "a flag of a regular expression ('" + std::string(1, text.peek()) + "')", text.offset());
   }
   auto dfa = compile_regex(pattern, RegexMatch::kWhole, budget);
   if (!dfa) {

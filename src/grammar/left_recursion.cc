@@ -141,7 +141,8 @@ class LeftRecursion {
     const std::size_t count = rules_.rules.size();
     for (std::size_t i = 0; i < count; ++i) {
       name_ = rules_.names[i];
-      DAYBREAK_TRY(ExpressionPtr body, nonempty(rules_.rules[i]));
+      const ExpressionPtr old = rules_.rules[i];  // kept alive: shared() moves the rules
+      DAYBREAK_TRY(ExpressionPtr body, nonempty(old));
       rules_.rules[i] = std::move(body);
     }
     DAYBREAK_TRY(rules_.start, kept(rules_.start));
@@ -327,9 +328,9 @@ class LeftRecursion {
 
   // The equations of one set, see above; rules by their place in it.
   struct Equations {
-    std::vector<ExpressionPtr> rest;                             // N
-    std::vector<std::map<std::size_t, ExpressionPtr>> up;        // up[E][D] = T'[D][E]
-    std::vector<std::vector<std::size_t>> equal;                 // equal[C]: every E = ... = C
+    std::vector<ExpressionPtr> rest;                       // N
+    std::vector<std::map<std::size_t, ExpressionPtr>> up;  // up[E][D] = T'[D][E]
+    std::vector<std::vector<std::size_t>> equal;           // equal[C]: every E = ... = C
   };
 
   std::size_t place_of(std::uint32_t number) const {
@@ -347,7 +348,8 @@ class LeftRecursion {
     std::vector<std::vector<std::size_t>> empty_tails(count);  // [B]: every A with A = B
     for (std::size_t a = 0; a < count; ++a) {
       name_ = rules_.names[set_[a]];
-      DAYBREAK_TRY(Split part, split(rules_.rules[set_[a]]));
+      const ExpressionPtr old = rules_.rules[set_[a]];  // kept alive: shared() moves the rules
+      DAYBREAK_TRY(Split part, split(old));
       result.rest.push_back(reused(choice(std::move(part.rest))));
       for (auto& [called, tails] : part.tails) {
         const ExpressionPtr tail = choice(std::move(tails));
@@ -389,9 +391,9 @@ class LeftRecursion {
     if (set_.size() == 1) {
       const auto& up = system.up.front();
       rules_.rules[set_.front()] =
-          up.empty() ? system.rest.front()
-                     : sequence({system.rest.front(),
-                                 repeat(up.begin()->second, 0, Expression::kNoMax)});
+          up.empty()
+              ? system.rest.front()
+              : sequence({system.rest.front(), repeat(up.begin()->second, 0, Expression::kNoMax)});
       return ok();
     }
     const std::size_t count = set_.size();
