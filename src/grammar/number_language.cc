@@ -78,7 +78,7 @@ void simplify(NumberLanguage& language) {
 }
 
 bool possible(const NumberLanguage& language) {
-  if (language.plain()) {
+  if (has_short_member(language, false) || has_short_member(language, true)) {
     return true;
   }
   const NumberSearch search(language);
@@ -172,6 +172,18 @@ std::vector<NumberLanguage> complement(const NumberLanguage& a) {
 
 bool contains(const NumberLanguage& language, const Decimal& value) {
   return in_base(language, value) && !std::ranges::binary_search(language.excluded, value);
+}
+
+bool has_short_member(const NumberLanguage& language, bool negative) {
+  constexpr std::int64_t kShort = 100;  // digits and zeros, far from kMaxNumberBytes
+  const auto is_short_member = [&](const Decimal& value) {
+    return (value.zero() || value.negative() == negative) &&
+           static_cast<std::int64_t>(value.digits().size()) < kShort && value.exponent() < kShort &&
+           value.exponent() > -kShort && contains(language, value);
+  };
+  return is_short_member(Decimal()) || is_short_member(Decimal(negative ? -1 : 1)) ||
+         (language.low && is_short_member(language.low->value)) ||
+         (language.high && is_short_member(language.high->value));
 }
 
 std::uint64_t count(const NumberLanguage& language, std::uint64_t cap) {

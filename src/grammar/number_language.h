@@ -53,6 +53,9 @@ struct NumberLanguage {
 // Returns languages whose union is every number outside `a`. None of them is empty.
 [[nodiscard]] std::vector<NumberLanguage> complement(const NumberLanguage& a);
 [[nodiscard]] bool contains(const NumberLanguage& language, const Decimal& value);
+// Returns true only if there is a member of that sign (or 0) that can be spelled. Tries a few, for
+// speed: false says nothing.
+[[nodiscard]] bool has_short_member(const NumberLanguage& language, bool negative);
 // Returns how many numbers can be spelled (1 and 1.0 are one), saturated at `cap`.
 [[nodiscard]] std::uint64_t count(const NumberLanguage& language, std::uint64_t cap);
 

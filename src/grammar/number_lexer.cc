@@ -106,7 +106,8 @@ NumberLexer::NumberLexer(NumberLanguage language, std::size_t max_bytes)
       search_(language_, max_bytes),
       grid_(NumberGrid::make(language_, search_)),
       plain_(language_.plain()) {
-  minus_ = search_.any(true, {});
+  minus_ =
+      (max_bytes_ == kMaxNumberBytes && has_short_member(language_, true)) || search_.any(true, {});
   if (!grid_ || grid_->digits() > max_bytes_) {
     grid_.reset();
     return;
@@ -119,8 +120,10 @@ NumberLexer::NumberLexer(NumberLanguage language, std::size_t max_bytes)
     const NumberSearch::Half& half = search_.half(negative);
     const std::size_t at = negative ? 1 : 0;
     low_[at] = bound_digits((half.low + unit - BigNatural(1)) / unit, digits, '0');
-    high_[at] = bound_digits(half.high / unit, digits, '9');
     high_[at].unbounded = half.high == beyond;
+    if (!high_[at].unbounded) {
+      high_[at] = bound_digits(half.high / unit, digits, '9');
+    }
   }
 }
 
