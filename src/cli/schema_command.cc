@@ -51,6 +51,17 @@ void register_validate(Command schema) {
   });
 }
 
+void register_accept(Command schema) {
+  const auto options = std::make_shared<Options>();
+  const Command sub =
+      schema.add_subcommand("accept", "whether an answer constrained to a schema could be a text");
+  sub.add_flag("--jsonl", options->jsonl,
+               "read {\"schema\", \"text\"} per line, write {\"accepted\"}")
+      .required();
+  sub.runs(
+      [options] { return run([](const std::string& line) { return schema_accept_line(line); }); });
+}
+
 }  // namespace
 
 void register_schema(Command root) {
@@ -58,6 +69,7 @@ void register_schema(Command root) {
   schema.require_subcommand();
   register_check(schema);
   register_validate(schema);
+  register_accept(schema);
 }
 
 }  // namespace daybreak::cli

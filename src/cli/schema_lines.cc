@@ -6,6 +6,7 @@
 
 #include "base/json_document.h"
 #include "chat/response_json.h"
+#include "grammar/message_rules.h"
 #include "grammar/mfjs.h"
 #include "grammar/schema.h"
 
@@ -92,6 +93,19 @@ Result<std::string> schema_validate_line(std::string_view line, grammar::FormatM
     out += '}';
   }
   return out + "]}";
+}
+
+Result<std::string> schema_accept_line(std::string_view line) {
+  DAYBREAK_TRY(const SchemaLine read, read_schema_line(line, "text", MemberNeed::kRequired));
+  const JsonNode& text = *read.tree.find("text");
+  if (!text.is(JsonNode::Kind::kString)) {
+    return Error{Errc::kInvalidArgument,
+                 "line: text: expected a string, found " + printable(text.raw, 60)};
+  }
+  DAYBREAK_TRY(const auto grammar,
+               grammar::compile_schema(read.schema, {.spaces = grammar::JsonSpaces::kOptional}));
+  return std::string(grammar::accepts(*grammar, text.text) ? "{\"accepted\":true}"
+                                                           : "{\"accepted\":false}");
 }
 
 }  // namespace daybreak::cli

@@ -35,4 +35,9 @@ enum class MemberNeed : bool { kOptional, kRequired };
 [[nodiscard]] Result<std::string> schema_validate_line(std::string_view line,
                                                        grammar::FormatMode formats);
 
+// {"schema", "text"} -> {"accepted": bool}: whether the automaton that constrains answers takes the
+// text, byte by byte, to its end. One space may follow ',' and ':'.
+// Errors: as read_schema_line; a schema that cannot be enforced exactly, by name.
+[[nodiscard]] Result<std::string> schema_accept_line(std::string_view line);
+
 }  // namespace daybreak::cli

@@ -168,7 +168,7 @@ void Automaton::leave(const Thread& thread, Threads& out) {
     const SeenValues* seen = thread.frame->values;
     const auto excluded =
         seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
-    if (thread.digits.accepts(*thread.numbers, excluded)) {
+    if (thread.numbers->accepts(*thread.digits, excluded)) {
       complete_inside(with_value(thread.frame, thread), out);
     }
   }
@@ -253,11 +253,15 @@ void Automaton::step_value(const Thread& thread, std::uint8_t byte, Threads& out
   if ((byte != '-' && (byte < '0' || byte > '9')) || (thread.types & kNumberType) == 0) {
     return;
   }
-  for (const NumberLanguage& language : formula.numbers) {
+  const bool keep = thread.frame->kind == Frame::Kind::kArray && thread.frame->array->unique;
+  const NumberState* first =
+      arena_.number(NumberState(keep ? NumberText::kKeep : NumberText::kDrop));
+  for (const auto& lexer : formula.lexers) {
     Thread next;
     next.leaf = Leaf::kNumber;
     next.frame = thread.frame;
-    next.numbers = &language;
+    next.numbers = lexer.get();
+    next.digits = first;
     step_number(next, byte, out);
   }
 }
@@ -279,10 +283,10 @@ void Automaton::step_number(const Thread& thread, std::uint8_t byte, Threads& ou
   const SeenValues* seen = thread.frame->values;
   const auto excluded =
       seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
-  const auto next = thread.digits.next(*thread.numbers, static_cast<char>(byte), excluded);
+  auto next = thread.numbers->next(*thread.digits, static_cast<char>(byte), excluded);
   if (next) {
     out.push_back(thread);
-    out.back().digits = *next;
+    out.back().digits = arena_.number(*std::move(next));
     return;
   }
   if (byte == ',' || byte == '}' || byte == ']' || thread.frame->kind == Frame::Kind::kRule) {

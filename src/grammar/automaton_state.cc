@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "grammar/automaton_state.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace daybreak::grammar {
@@ -48,7 +49,7 @@ std::uint64_t Thread::hash() const {
                         static_cast<std::uint64_t>(string.phase) << 8 | string.missing);
   hash = join(hash, text == nullptr ? 0 : text->hash);
   if (leaf == Leaf::kNumber) {
-    hash = join(join(hash, address(numbers)), digits.hash());
+    hash = join(join(hash, address(numbers)), digits->hash());
   }
   return hash;
 }
@@ -56,8 +57,8 @@ std::uint64_t Thread::hash() const {
 StateArena::StateArena() = default;
 
 StateArena::Mark StateArena::mark() const {
-  return {frames_.items.size(), texts_.items.size(),   keys_.items.size(),
-          words_.items.size(),  choices_.items.size(), values_.items.size()};
+  return {frames_.items.size(),  texts_.items.size(),  keys_.items.size(),   words_.items.size(),
+          choices_.items.size(), values_.items.size(), numbers_.items.size()};
 }
 
 void StateArena::release(const Mark& mark) {
@@ -67,12 +68,14 @@ void StateArena::release(const Mark& mark) {
   words_.shrink(mark.words);
   choices_.shrink(mark.choices);
   values_.shrink(mark.values);
+  numbers_.shrink(mark.numbers);
 }
 
 std::size_t StateArena::bytes() const {
   return frames_.items.size() * sizeof(Frame) + texts_.items.size() * sizeof(TextLink) +
          keys_.items.size() * sizeof(KeyLink) + words_.items.size() * 32 +
-         choices_.items.size() * 48 + values_.items.size() * 64;
+         choices_.items.size() * 48 + values_.items.size() * 64 +
+         numbers_.items.size() * sizeof(NumberState);
 }
 
 const Frame* StateArena::keep(Frame frame) {
@@ -113,6 +116,8 @@ const KeyChoices* StateArena::choices(KeyChoices choices) {
   return &choices_.add(std::move(choices));
 }
 
+const NumberState* StateArena::number(NumberState state) { return &numbers_.add(std::move(state)); }
+
 const SeenValues* StateArena::add_bits(const SeenValues* from, std::uint8_t bits) {
   SeenValues& values = values_.add(from == nullptr ? SeenValues{} : *from);
   values.bits |= bits;
@@ -124,7 +129,7 @@ const SeenValues* StateArena::add_number(const SeenValues* from, Decimal number)
   SeenValues& values = values_.add(from == nullptr ? SeenValues{} : *from);
   const std::string spelling = number.to_string();
   values.hash = join(values.hash, fnv1a64(std::as_bytes(std::span(spelling))));
-  values.numbers.push_back(std::move(number));
+  values.numbers.insert(std::ranges::upper_bound(values.numbers, number), std::move(number));
   return &values;
 }
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "grammar/number_language.h"
+#include "grammar/number_lexer.h"
 #include "grammar/rule_graph.h"
 #include "grammar/shapes.h"
 #include "grammar/string_lexer.h"
@@ -44,8 +44,8 @@ struct KeyLink {
 
 // Scalars that an array with uniqueItems holds so far.
 struct SeenValues {
-  std::uint8_t bits = 0;  // 1: null, 2: false, 4: true
-  std::vector<Decimal> numbers;
+  std::uint8_t bits = 0;                 // 1: null, 2: false, 4: true
+  std::vector<Decimal> numbers;          // sorted
   std::vector<const TextLink*> strings;  // null: the empty string
   std::uint64_t hash = 0;
 };
@@ -102,10 +102,10 @@ struct Thread {
   const Frame* frame = nullptr;
   const std::shared_ptr<const StringLanguage>* language = nullptr;  // kText, kString, kKey
   StringState string;
-  const TextLink* text = nullptr;           // kKey, kString: what must be remembered, else null
-  const KeyChoices* choices = nullptr;      // kKey
-  const NumberLanguage* numbers = nullptr;  // kNumber
-  NumberState digits;
+  const TextLink* text = nullptr;        // kKey, kString: what must be remembered, else null
+  const KeyChoices* choices = nullptr;   // kKey
+  const NumberLexer* numbers = nullptr;  // kNumber
+  const NumberState* digits = nullptr;
 
   [[nodiscard]] std::uint64_t hash() const;
 };
@@ -117,7 +117,7 @@ class StateArena {
  public:
   StateArena();
   struct Mark {
-    std::size_t frames, texts, keys, words, choices, values;
+    std::size_t frames, texts, keys, words, choices, values, numbers;
   };
   [[nodiscard]] Mark mark() const;
   // Frees everything made after `mark`.
@@ -130,6 +130,7 @@ class StateArena {
   const KeyLink* key(const KeyLink* next, const TextLink* text);
   std::uint64_t* words(std::size_t count);
   const KeyChoices* choices(KeyChoices choices);
+  const NumberState* number(NumberState state);
   // The values of `from` (null: none) and one more.
   const SeenValues* add_bits(const SeenValues* from, std::uint8_t bits);
   const SeenValues* add_number(const SeenValues* from, Decimal number);
@@ -153,6 +154,7 @@ class StateArena {
   Stack<std::vector<std::uint64_t>> words_;
   Stack<KeyChoices> choices_;
   Stack<SeenValues> values_;
+  Stack<NumberState> numbers_;
 };
 
 }  // namespace daybreak::grammar

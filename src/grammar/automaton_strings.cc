@@ -136,7 +136,7 @@ const Frame* Automaton::with_value(const Frame* frame, const Thread& thread) {
   if (thread.leaf == Leaf::kLiteral) {
     next.values = arena_.add_bits(frame->values, static_cast<std::uint8_t>(1U << thread.literal));
   } else if (thread.leaf == Leaf::kNumber) {
-    next.values = arena_.add_number(frame->values, thread.digits.value());
+    next.values = arena_.add_number(frame->values, thread.digits->value());
   } else {
     next.values = arena_.add_string(frame->values, thread.text);
   }

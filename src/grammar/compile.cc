@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "grammar/ebnf.h"
@@ -29,18 +30,27 @@ Compiled text_grammar(ExpressionPtr start, Budget& budget) {
   return assemble(rules, {}, {}, budget);
 }
 
-// Whether an answer may begin with the text that is there already.
-bool begins_with(const Grammar& grammar, std::string_view prefix) {
+enum class Reach : bool { kBeginning, kWhole };
+
+// Whether an answer may begin with `text`, or be it.
+bool reads(const Grammar& grammar, std::string_view text, Reach reach) {
   StateArena arena;
   Automaton automaton(grammar.impl().program, arena);
   Threads start;
   automaton.start(start);
   Threads after;
-  MaskBuilder::step_all(automaton, start, prefix, after);
-  return !after.empty();
+  MaskBuilder::step_all(automaton, start, text, after);
+  return reach == Reach::kBeginning
+             ? !after.empty()
+             : std::ranges::any_of(
+                   after, [&](const Thread& thread) { return automaton.complete(thread); });
 }
 
 }  // namespace
+
+bool accepts(const Grammar& grammar, std::string_view text) {
+  return reads(grammar, text, Reach::kWhole);
+}
 
 bool MessageRules::constrains() const {
   return body != Body::kText || use == Tools::kRequired ||
@@ -53,7 +63,7 @@ Compiled compile(const MessageRules& rules, const MessageMarkers& markers,
   DAYBREAK_TRY(MessageGrammar message, message_grammar(rules, markers, budget));
   const std::string prefix = rules.start == MessageRules::Start::kResponse ? rules.partial : "";
   DAYBREAK_TRY(auto grammar, assemble(message.rules, std::move(message.schemas), prefix, budget));
-  if (!begins_with(*grammar, prefix)) {
+  if (!reads(*grammar, prefix, Reach::kBeginning)) {
     return Error{Errc::kInvalidArgument,
                  "expected a partial message that a conforming answer can begin with, found one "
                  "that no conforming answer begins with"};

@@ -30,6 +30,10 @@ class Grammar {
   std::shared_ptr<const Impl> impl_;
 };
 
+// Returns whether `text`, from its first byte to its last, is a complete answer. For grammars
+// without markers.
+[[nodiscard]] bool accepts(const Grammar& grammar, std::string_view text);
+
 // Longer than any draft.
 inline constexpr std::size_t kMaxRollback = 256;
 

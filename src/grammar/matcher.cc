@@ -94,9 +94,10 @@ class Matcher::Impl {
 
   bool complete() {
     const State& now = states_.back();
-    return now.stopped || std::ranges::any_of(now.threads, [&](const Thread& thread) {
-             return automaton_.complete(thread);
-           });
+    const bool any = std::ranges::any_of(
+        now.threads, [&](const Thread& thread) { return automaton_.complete(thread); });
+    arena_->release(now.mark);
+    return now.stopped || any;
   }
 
   bool finished() {

@@ -12,7 +12,8 @@ using Atom = RegexAlphabet::Atom;
 // Cuts all code points where a set begins or ends; one class.
 std::vector<Atom> cut(std::span<const CharSet> sets) {
   std::vector<std::uint32_t> begins;
-  for (const CharRange range : CharSet::all().ranges()) {
+  const CharSet all = CharSet::all();
+  for (const CharRange range : all.ranges()) {
     begins.push_back(range.low);
   }
   for (const CharSet& set : sets) {

@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of FormulaTable: which formulas any value satisfies, and what is left then.
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "grammar/formula_table.h"
 #include "grammar/scalar_kinds.h"
 
 namespace daybreak::grammar {
+namespace {
+
+// Whether counting each alternative counts no value twice.
+Result<bool> disjoint_alternatives(const Formula& formula, Budget& budget) {
+  DAYBREAK_CHECK_OK(budget.spend(
+      formula.numbers.size() * formula.numbers.size() + formula.strings.size(), "uniqueItems"));
+  for (std::size_t i = 0; i < formula.numbers.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      DAYBREAK_TRY(const auto both, intersect(formula.numbers[i], formula.numbers[j]));
+      if (both) {
+        return false;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < formula.strings.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      DAYBREAK_TRY(const auto both, intersect(*formula.strings[i], *formula.strings[j], budget));
+      if (both != nullptr) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 std::uint64_t Formula::count_scalars(std::uint64_t cap) const {
   std::uint64_t total = static_cast<std::uint64_t>(null) + (booleans & 1U) + (booleans >> 1);
@@ -167,7 +194,29 @@ Status FormulaTable::prune() {
     std::erase_if(formula.objects, [&](std::uint32_t shape) { return !objects[shape]; });
     std::erase_if(formula.arrays, [&](std::uint32_t shape) { return !arrays[shape]; });
   }
+  make_lexers();
   return ok();
+}
+
+// One lexer per language; the one of all numbers is everybody's.
+void FormulaTable::make_lexers() {
+  static const auto kAll = std::make_shared<const NumberLexer>(NumberLanguage{});
+  std::unordered_multimap<std::uint64_t, std::shared_ptr<const NumberLexer>> made;
+  for (Formula& formula : out_.formulas) {
+    for (const NumberLanguage& language : formula.numbers) {
+      if (language == kAll->language()) {
+        formula.lexers.push_back(kAll);
+        continue;
+      }
+      const auto [first, last] = made.equal_range(language.hash());
+      auto known = std::find_if(
+          first, last, [&](const auto& entry) { return entry.second->language() == language; });
+      if (known == last) {
+        known = made.emplace(language.hash(), std::make_shared<const NumberLexer>(language));
+      }
+      formula.lexers.push_back(known->second);
+    }
+  }
 }
 
 Status FormulaTable::make_unique(ArrayShape& shape) {
@@ -189,6 +238,10 @@ Status FormulaTable::make_unique(ArrayShape& shape) {
     }
     const std::uint64_t distinct = formula.count_scalars(kMaxDistinct);
     if (distinct < kMaxDistinct) {
+      DAYBREAK_TRY(const bool disjoint, disjoint_alternatives(formula, normaliser_.budget()));
+      if (!disjoint) {
+        return refuse("its elements have few values, described by alternatives that overlap");
+      }
       if (mixed) {
         return refuse("its elements have few values, and prefixItems or contains beside it");
       }

@@ -13,7 +13,7 @@
 
 #include "grammar/expression.h"
 #include "grammar/key_automaton.h"
-#include "grammar/number_language.h"
+#include "grammar/number_lexer.h"
 #include "grammar/string_language.h"
 #include "grammar/terms.h"
 
@@ -23,6 +23,7 @@ struct Formula {
   bool null = false;
   std::uint8_t booleans = 0;  // bit 0: false; bit 1: true
   std::vector<NumberLanguage> numbers;
+  std::vector<std::shared_ptr<const NumberLexer>> lexers;  // [numbers]
   std::vector<std::shared_ptr<const StringLanguage>> strings;
   std::vector<std::uint32_t> objects;  // shapes
   std::vector<std::uint32_t> arrays;

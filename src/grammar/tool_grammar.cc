@@ -124,9 +124,8 @@ Result<std::optional<std::vector<ToolArguments::Argument>>> ToolArguments::argum
     if (schema->property(key) == nullptr) {
       Schema anything;
       anything.always = true;
-      const Schema& value = schema->additional_properties == nullptr
-                                ? anything
-                                : *schema->additional_properties;
+      const Schema& value =
+          schema->additional_properties == nullptr ? anything : *schema->additional_properties;
       DAYBREAK_TRY(const FormulaId formula, schemas.formula(value));
       arguments.push_back({key, formula, true});
     }
