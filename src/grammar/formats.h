@@ -3,11 +3,10 @@
 
 // The string formats of JSON Schema 2020-12 as regular languages.
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "base/result.h"
-#include "grammar/budget.h"
 #include "grammar/dfa.h"
 
 namespace daybreak::grammar {
@@ -20,5 +19,10 @@ enum class Formats : bool { kAnnotate, kAssert };
 // by all callers, or nothing for a name that is not in the list. Days of a month and leap years are
 // part of `date`. Thread-safe; computed once per format.
 [[nodiscard]] const Dfa* format_language(std::string_view format);
+
+// Returns how many code points a string of `format` may have if format_language does not say:
+// 253 for hostname (its labels are counted there; counting the whole name too would take 30,000
+// states and as many masks).
+[[nodiscard]] std::optional<std::uint32_t> format_max_chars(std::string_view format);
 
 }  // namespace daybreak::grammar
