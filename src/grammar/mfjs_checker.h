@@ -14,6 +14,7 @@
 
 #include "base/json_tree.h"
 #include "base/result.h"
+#include "grammar/key_index.h"
 #include "grammar/mfjs.h"
 
 namespace daybreak::grammar {
@@ -69,7 +70,7 @@ class MfjsChecker {
 
   // mfjs_references.cc
   Status check_ref(const JsonNode& schema, const JsonNode& value, const Path& path);
-  [[nodiscard]] const JsonNode* resolve(std::string_view ref) const;
+  [[nodiscard]] const JsonNode* resolve(std::string_view ref);
   Status check_references();
   Status check_expansions(const JsonNode& schema, const Path& path);
   Status check_expansion(const JsonNode& schema, const Path& path);
@@ -88,6 +89,7 @@ class MfjsChecker {
   std::size_t properties_ = 0;
   std::size_t steps_ = 0;
   bool too_deep_ = false;
+  KeyIndex keys_;
   std::vector<std::string_view> references_;                     // targets of $ref, once each
   std::unordered_map<std::string_view, std::size_t> ref_depth_;  // by target
   std::unordered_set<std::string_view> ending_;                  // targets known to end

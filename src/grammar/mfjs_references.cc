@@ -41,7 +41,7 @@ Status MfjsChecker::check_ref(const JsonNode& schema, const JsonNode& value, con
   return ok();
 }
 
-const JsonNode* MfjsChecker::resolve(std::string_view ref) const {
+const JsonNode* MfjsChecker::resolve(std::string_view ref) {
   const JsonNode* node = &root_;
   if (ref == "#") {
     return node;
@@ -52,7 +52,8 @@ const JsonNode* MfjsChecker::resolve(std::string_view ref) const {
   ref.remove_prefix(2);
   while (node != nullptr) {
     const std::size_t end = std::min(ref.find('/'), ref.size());
-    node = object_member(*node, ref.substr(0, end));
+    const auto member = keys_.find(*node, ref.substr(0, end));
+    node = member && node->items[*member].is(Kind::kObject) ? &node->items[*member] : nullptr;
     if (end == ref.size()) {
       return node;
     }
@@ -246,10 +247,10 @@ Result<bool> MfjsChecker::object_ends(const JsonNode& schema, Ending ending) {
     return true;
   }
   for (const JsonNode& name : required->items) {
-    const JsonNode* member = properties->find(name.text);
+    const auto member = keys_.find(*properties, name.text);
     bool member_ends = true;
-    if (member != nullptr) {
-      DAYBREAK_TRY(member_ends, ends(*member, ending));
+    if (member) {
+      DAYBREAK_TRY(member_ends, ends(properties->items[*member], ending));
     }
     if (member_ends != (ending == Ending::kTrue)) {
       return member_ends;  // the first that decides: one that ends, or one that does not

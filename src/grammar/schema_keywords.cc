@@ -88,13 +88,6 @@ Result<std::uint8_t> read_type(const JsonNode& node, std::string_view path) {
   return type->second;
 }
 
-// The drafts that clients still name; what they spell differently is refused where it appears.
-bool is_older_draft(std::string_view uri) {
-  return (uri.starts_with("http://json-schema.org/") ||
-          uri.starts_with("https://json-schema.org/")) &&
-         uri.find("2020-12") == std::string_view::npos;
-}
-
 bool is_anchor(std::string_view name) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -112,6 +105,12 @@ template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 }  // namespace
+
+bool is_older_draft(std::string_view uri) {
+  return (uri.starts_with("http://json-schema.org/") ||
+          uri.starts_with("https://json-schema.org/")) &&
+         uri.find("2020-12") == std::string_view::npos;
+}
 
 const std::unordered_map<std::string_view, SchemaReader::Target>& SchemaReader::keywords() {
   using R = SchemaReader;
@@ -333,14 +332,10 @@ Status SchemaReader::read_content_schema(Schema& /*schema*/, const Keyword& keyw
   return schema ? ok() : Status(schema.error());
 }
 
-Status SchemaReader::read_dialect(Schema& schema, const Keyword& keyword) {
+Status SchemaReader::read_dialect(Schema& /*schema*/, const Keyword& keyword) {
   const std::string& uri = keyword.value.text;
-  const bool older = is_older_draft(uri);
-  if (!older && uri != kMetaSchemaUri && uri != std::string(kMetaSchemaUri) + "#") {
+  if (!is_older_draft(uri) && uri != kMetaSchemaUri && uri != std::string(kMetaSchemaUri) + "#") {
     return schema_error(keyword.path, kMetaSchemaUri, shown(keyword.value));
-  }
-  if (&schema == &document_.nodes_.front()) {
-    older_draft_ = older;
   }
   return ok();
 }

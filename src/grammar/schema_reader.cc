@@ -63,6 +63,8 @@ Status SchemaReader::read_document() {
   }
   resources_.push_back({});
   resource_by_uri_.emplace("", 0);
+  const JsonNode* dialect = document_.tree_.find("$schema");
+  older_draft_ = dialect != nullptr && is_older_draft(dialect->text);
   DAYBREAK_TRY(Schema * root, read(document_.tree_, "#", 0));
   document_.root_ = root;
   DAYBREAK_CHECK_OK(resolve_refs());

@@ -17,6 +17,7 @@
 
 #include "base/json_tree.h"
 #include "base/result.h"
+#include "grammar/key_index.h"
 #include "grammar/schema.h"
 
 namespace daybreak::grammar {
@@ -105,9 +106,14 @@ class SchemaReader {
   std::unordered_map<std::string, std::size_t> resource_by_uri_;
   std::unordered_map<const JsonNode*, Schema*> nodes_;
   std::vector<PendingRef> pending_;
+  KeyIndex keys_;
   std::size_t path_bytes_ = 0;
   bool older_draft_ = false;  // $schema names a draft before 2020-12
 };
+
+// Whether a $schema names a draft before 2020-12, as many clients' do although they mean what both
+// have in common; what such a draft spells differently is refused where it appears.
+[[nodiscard]] bool is_older_draft(std::string_view uri);
 
 // Returns `parent` with one more JSON pointer segment.
 [[nodiscard]] std::string child_path(std::string_view parent, std::string_view key);

@@ -31,9 +31,10 @@ std::optional<std::string> unescape_segment(std::string_view segment) {
   return out;
 }
 
-const JsonNode* step_into(const JsonNode& node, std::string_view segment) {
+const JsonNode* step_into(const JsonNode& node, std::string_view segment, KeyIndex& keys) {
   if (node.is(JsonNode::Kind::kObject)) {
-    return node.find(segment);
+    const auto member = keys.find(node, segment);
+    return member ? &node.items[*member] : nullptr;
   }
   std::size_t index = 0;
   const auto read = std::from_chars(segment.data(), segment.data() + segment.size(), index);
@@ -139,7 +140,7 @@ Result<const Schema*> SchemaReader::follow_pointer(const PendingRef& pending,
     pointer.remove_prefix(1);
     const std::size_t end = std::min(pointer.find('/'), pointer.size());
     const auto segment = unescape_segment(pointer.substr(0, end));
-    node = segment ? step_into(*node, *segment) : nullptr;
+    node = segment ? step_into(*node, *segment, keys_) : nullptr;
     if (node == nullptr) {
       return schema_error(pending.path, "a reference to a schema that exists",
                           "\"" + printable(pending.reference, 120) + "\"");

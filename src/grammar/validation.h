@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/json_tree.h"
 #include "base/result.h"
+#include "grammar/key_index.h"
 #include "grammar/schema.h"
 #include "grammar/validator.h"
 
@@ -62,8 +62,6 @@ class Validation {
   bool check_conditional(const Visit& visit);  // if, then, else
   bool check_unevaluated(const Visit& visit);
 
-  // Returns the member's index in the instance.
-  std::optional<std::size_t> find_member(const JsonNode& object, std::string_view name);
   bool has_duplicate_key(const JsonNode& node);
 
   // Both return false, so that they can end a check.
@@ -86,7 +84,7 @@ class Validation {
   std::optional<Error> stopped_;    // set: the run has failed
   std::vector<std::size_t> scope_;  // the resources entered: the dynamic scope
   std::vector<std::pair<const JsonNode*, std::size_t>> at_;  // parents and child indices
-  std::unordered_map<const JsonNode*, std::vector<std::uint32_t>> key_orders_;
+  KeyIndex keys_;
   ValidationResult result_;
 };
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "base/json_document.h"
@@ -13,27 +11,6 @@ namespace {
 std::string in_quotes(std::string_view name) { return "\"" + printable(name, 60) + "\""; }
 
 }  // namespace
-
-std::optional<std::size_t> Validation::find_member(const JsonNode& object, std::string_view name) {
-  constexpr std::size_t kFew = 16;  // below, a search through all is faster than sorting
-  if (object.keys.size() <= kFew) {
-    const auto at = std::ranges::find(object.keys, name);
-    return at == object.keys.end()
-               ? std::nullopt
-               : std::optional(static_cast<std::size_t>(at - object.keys.begin()));
-  }
-  auto [known, added] = key_orders_.try_emplace(&object);
-  std::vector<std::uint32_t>& order = known->second;
-  const auto key = [&object](std::uint32_t i) -> std::string_view { return object.keys[i]; };
-  if (added) {
-    order.resize(object.keys.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, {}, key);
-  }
-  const auto at = std::ranges::lower_bound(order, name, {}, key);
-  return at != order.end() && object.keys[*at] == name ? std::optional<std::size_t>(*at)
-                                                       : std::nullopt;
-}
 
 bool Validation::check_object(const Visit& visit) {
   const Schema& schema = visit.schema;
@@ -56,7 +33,7 @@ bool Validation::check_object(const Visit& visit) {
                    std::to_string(instance.items.size()));
   }
   for (const std::string& name : schema.required) {
-    if ((valid || !enough()) && !find_member(instance, name)) {
+    if ((valid || !enough()) && !keys_.find(instance, name)) {
       valid = report(visit, "required", "the member " + in_quotes(name), "none");
     }
   }
@@ -123,11 +100,11 @@ bool Validation::check_dependents(const Visit& visit) {
     if (!spend(1 + needed.size())) {
       return false;
     }
-    if (!find_member(visit.instance, name)) {
+    if (!keys_.find(visit.instance, name)) {
       continue;
     }
     for (const std::string& other : needed) {
-      if ((valid || !enough()) && !find_member(visit.instance, other)) {
+      if ((valid || !enough()) && !keys_.find(visit.instance, other)) {
         valid = report(visit, "dependentRequired",
                        "the member " + in_quotes(other) + " beside " + in_quotes(name), "none");
       }
@@ -137,7 +114,7 @@ bool Validation::check_dependents(const Visit& visit) {
     if (!spend(1)) {
       return false;
     }
-    if ((valid || !enough()) && find_member(visit.instance, name)) {
+    if ((valid || !enough()) && keys_.find(visit.instance, name)) {
       valid = apply(*child, visit.instance, visit.seen) && valid;
     }
   }
