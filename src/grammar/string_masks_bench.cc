@@ -158,10 +158,9 @@ const bool kRegistered = [] {
   })->Iterations(1);
   const auto uncached = std::make_shared<StringMasks>(index->trie(), index->words(), 0);
   for (const Case& c : kCases) {
-    benchmark::RegisterBenchmark((std::string("string_masks/first/") + c.name).c_str(),
-                                 [=](benchmark::State& bench) {
-                                   first_mask(bench, *index, *uncached, index, c);
-                                 })
+    benchmark::RegisterBenchmark(
+        (std::string("string_masks/first/") + c.name).c_str(),
+        [=](benchmark::State& bench) { first_mask(bench, *index, *uncached, index, c); })
         ->Iterations(5)
         ->Unit(benchmark::kMillisecond);
   }
