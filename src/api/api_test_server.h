@@ -29,6 +29,8 @@ struct TestApiOptions {
   http::RequestLimits limits{};
   chat::ChatLimits chat_limits{};
   std::size_t model_context = 0;
+  grammar::GrammarServiceOptions grammars{};
+  grammar::GrammarService::CompileFn compile_grammar = nullptr;
 };
 
 class TestApi {
@@ -47,7 +49,9 @@ class TestApi {
                                  .version = "1.2.3",
                                  .created = 1234,
                                  .limits = options.chat_limits,
-                                 .model_context = options.model_context},
+                                 .model_context = options.model_context,
+                                 .grammars = options.grammars,
+                                 .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);
     EXPECT_TRUE(made) << (made ? "" : made.error().message);
     service = *std::move(made);

@@ -9,10 +9,12 @@
 #include <optional>
 #include <utility>
 
+#include "api/constraint.h"
 #include "api/error_reply.h"
 #include "api/generation.h"
 #include "api/prepare.h"
 #include "api/random.h"
+#include "api/unhook.h"
 #include "chat/response_json.h"
 #include "chat/tool_call_id.h"
 
@@ -164,15 +166,6 @@ Task<void> reply_whole(Context& context, Exchange& exchange, const PreparedChat&
   co_await exchange.respond(std::move(response));
 }
 
-// Before the generation goes, nobody may be told to cancel it any more.
-struct Unhook {
-  Exchange& exchange;
-  explicit Unhook(Exchange& of) : exchange(of) {}
-  ~Unhook() { exchange.on_gone(nullptr); }
-  Unhook(const Unhook&) = delete;
-  Unhook& operator=(const Unhook&) = delete;
-};
-
 Task<void> generate(Context& context, Exchange& exchange, const PreparedChat& chat,
                     std::chrono::steady_clock::time_point began) {
   Generation generation(context, chat, exchange.executor());
@@ -206,6 +199,12 @@ Task<void> handle(Context& context, Exchange& exchange) {
     http::Response response = error_response((*prepared).error());
     co_return co_await exchange.respond(std::move(response));
   }
+  auto constraint = co_await compile_constraint(context, exchange, **prepared);
+  if (!constraint) {
+    http::Response response = error_response(constraint.error());
+    co_return co_await exchange.respond(std::move(response));
+  }
+  (*prepared)->constraint = *std::move(constraint);
   co_await generate(context, exchange, **prepared, began);
 }
 

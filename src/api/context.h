@@ -16,6 +16,8 @@
 #include "chat/chat_request.h"
 #include "chat/markers.h"
 #include "engine/generator.h"
+#include "grammar/grammar_service.h"
+#include "grammar/vocabulary_index.h"
 #include "tokenizer/tokenizer.h"
 
 namespace daybreak::api {
@@ -32,6 +34,8 @@ struct ServiceOptions {
   // and errors say so. 0: as the generator's.
   std::size_t model_context = 0;
   std::size_t workers = 2;  // threads that parse, render and tokenize requests
+  grammar::GrammarServiceOptions grammars = {};
+  grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
 
 struct Context {
@@ -42,6 +46,8 @@ struct Context {
   engine::Generator& generator;
   Metrics& metrics;
   Log& log;
+  std::shared_ptr<const grammar::VocabularyIndex> vocabulary;
+  std::shared_ptr<grammar::GrammarService> grammars;
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };

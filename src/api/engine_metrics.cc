@@ -43,6 +43,9 @@ void report_totals(MetricsSink& sink, const engine::Stats& stats, const MetricLa
                number(stats.decode_tokens), labels);
   sink.counter("daybreak_engine_nonfinite_rows_total", "Rows of logits refused as not finite",
                number(stats.nonfinite_rows), labels);
+  sink.counter("daybreak_engine_broken_constraints_total",
+               "Answers ended by a failure of their constraint", number(stats.broken_constraints),
+               labels);
 }
 
 void report_latency(MetricsSink& sink, const char* name, const char* help,

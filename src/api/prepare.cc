@@ -57,10 +57,12 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
   return static_cast<std::size_t>(*sampling.max_tokens);
 }
 
-std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling,
-                              const chat::MarkerIds& markers) {
+// An answer that must look like something ends when it does, whatever ignore_eos says: nothing
+// could follow.
+std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat::MarkerIds& markers,
+                              bool constrained) {
   std::vector<TokenId> ids;
-  if (!sampling.ignore_eos) {
+  if (!sampling.ignore_eos || constrained) {
     ids = markers.stop_ids();
   }
   for (const TokenId id : sampling.stop_token_ids) {
@@ -82,7 +84,8 @@ Result<PreparedChat> prepare_chat(std::string_view body, const Context& context)
   chat.channel = prompt.initial;
   chat.prompt = std::move(prompt.ids);
   DAYBREAK_TRY(chat.max_tokens, answer_room(chat.request.sampling, chat.prompt.size(), context));
-  chat.stop_ids = stop_ids(chat.request.sampling, context.markers);
+  chat.grammar = chat::request_grammar(chat.request, chat.channel);
+  chat.stop_ids = stop_ids(chat.request.sampling, context.markers, chat.grammar.rules.constrains());
   return chat;
 }
 
@@ -94,6 +97,7 @@ engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t
   request.max_tokens = chat.max_tokens;
   request.min_tokens = from.min_tokens;
   request.stop_ids = chat.stop_ids;
+  request.constraint = chat.constraint;
   engine::SamplingParams& to = request.sampling;
   to.temperature = static_cast<float>(from.temperature);
   to.top_p = static_cast<float>(from.top_p);

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "chat/chat_request.h"
 #include "chat/render.h"
+#include "chat/request_grammar.h"
 #include "engine/generator.h"
 
 namespace daybreak::api {
@@ -24,6 +25,8 @@ struct PreparedChat {
   chat::Channel channel = chat::Channel::kNone;
   std::size_t max_tokens = 0;
   std::vector<TokenId> stop_ids;
+  chat::RequestGrammar grammar;
+  engine::ConstraintFactory constraint = {};  // from `grammar`, once that is compiled
 };
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/service.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "api/chat_handler.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
+#include "api/grammar_metrics.h"
 #include "api/status_routes.h"
+#include "chat/request_grammar.h"
 
 namespace daybreak::api {
 namespace {
@@ -32,6 +35,11 @@ Result<std::unique_ptr<Service>> Service::create(
   }
   DAYBREAK_TRY(const chat::MarkerIds markers, chat::MarkerIds::from(*tokenizer));
   options.limits.vocab_size = generator.vocab_size();
+  DAYBREAK_TRY(std::shared_ptr<grammar::GrammarService> grammars,
+               grammar::GrammarService::start(chat::message_markers(markers), options.grammars,
+                                              options.compile_grammar));
+  const std::size_t vocab_size = std::max(generator.vocab_size(), tokenizer->vocab_size());
+  auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
   const std::size_t workers = options.workers;
   std::unique_ptr<Context> context(new Context{.options = std::move(options),  // NOLINT: aggregate
                                                .tokenizer = std::move(tokenizer),
@@ -39,6 +47,8 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .generator = generator,
                                                .metrics = metrics,
                                                .log = log,
+                                               .vocabulary = std::move(vocabulary),
+                                               .grammars = std::move(grammars),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),
@@ -46,6 +56,10 @@ Result<std::unique_ptr<Service>> Service::create(
     sink.gauge("daybreak_build_info", "Always 1", 1, {{"version", version}});
     report_engine(sink, generator.stats(), name);
   });
+  metrics.add_collector(
+      [grammars = context->grammars, vocabulary = context->vocabulary](MetricsSink& sink) {
+        report_grammars(sink, grammars->stats(), vocabulary->strings().stats());
+      });
   return std::unique_ptr<Service>(new Service(std::move(context)));  // NOLINT: private constructor
 }
 
@@ -63,7 +77,10 @@ void Service::attach(http::ServerOptions& options) {
 
 void Service::start_draining() { context_->draining = true; }
 
-void Service::stop_workers() { context_->workers.join(); }
+void Service::stop_workers() {
+  context_->workers.join();
+  context_->grammars->stop();
+}
 
 void Service::record(const http::AccessRecord& record) {
   const double seconds = std::chrono::duration<double>(record.duration).count();

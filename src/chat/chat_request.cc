@@ -9,6 +9,7 @@
 #include "base/json_tree.h"
 #include "chat/request_fields.h"
 #include "chat/request_messages.h"
+#include "chat/request_output.h"
 #include "chat/request_sampling.h"
 #include "chat/request_thinking.h"
 #include "chat/request_tools.h"
@@ -22,6 +23,13 @@ constexpr auto kKnownFields = std::to_array<std::string_view>({"model",
                                                                "tool_choice",
                                                                "parallel_tool_calls",
                                                                "response_format",
+                                                               "structured_outputs",
+                                                               "guided_json",
+                                                               "guided_regex",
+                                                               "guided_choice",
+                                                               "guided_grammar",
+                                                               "guided_json_object",
+                                                               "guided_whitespace_pattern",
                                                                "temperature",
                                                                "top_p",
                                                                "top_k",
@@ -140,6 +148,8 @@ Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& 
   if (const auto format = root.find("response_format")) {
     DAYBREAK_TRY(request.response_format, read_response_format(*format, limits));
   }
+  DAYBREAK_TRY(request.output,
+               read_output_form(root, request.response_format, request.tool_choice, limits));
   if (request.ignored_fields.size() > kMaxIgnoredFields) {
     request.ignored_fields.resize(kMaxIgnoredFields);
   }

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/token.h"
+#include "chat/output_form.h"
 
 namespace daybreak::chat {
 
@@ -42,7 +43,7 @@ struct ToolCall {
 };
 
 // One declared function. `json` is the whole tool object as the prompt spells it (keys sorted,
-// compact); `parameters` is its schema in the same spelling, empty when omitted.
+// compact); `parameters` is its schema as the client sent it, empty when omitted.
 struct Tool {
   std::string name;
   std::string json;
@@ -76,14 +77,12 @@ struct ToolChoice {
 
 enum class ResponseFormatKind : std::uint8_t { kText, kJsonObject, kJsonSchema };
 
-// The format is stated to the model in the prompt. `grammar_enforced` tells whether decoding is
-// also constrained to it; this version never does, so the reply may break the schema.
+// response_format as the prompt states it to the model. What decoding is held to: OutputForm.
 struct ResponseFormat {
   ResponseFormatKind kind = ResponseFormatKind::kText;
   std::string name;
   std::string schema;  // kJsonSchema: as the prompt spells it
-  bool strict = true;
-  bool grammar_enforced = false;
+  bool strict = true;  // false: decoding is held to any JSON object
 };
 
 // Decoding options as the API names them; absent means the server's default.
@@ -117,6 +116,7 @@ struct ChatRequest {
   ToolChoice tool_choice;
   bool parallel_tool_calls = true;
   ResponseFormat response_format;
+  OutputForm output;
   SamplingOptions sampling;
   std::uint32_t n = 1;
   bool stream = false;
@@ -143,8 +143,9 @@ struct ChatLimits {
   std::size_t max_stop_bytes = 256;  // of one stop string
   std::size_t max_logit_bias = 1'024;
   std::size_t max_stop_token_ids = 1'024;
-  std::size_t max_id_bytes = 1'024;       // tool_call_id, user, prompt_cache_key
-  std::uint32_t max_image_side = 65'536;  // pixels
+  std::size_t max_output_choices = 10'000;  // strings the answer is chosen from
+  std::size_t max_id_bytes = 1'024;         // tool_call_id, user, prompt_cache_key
+  std::uint32_t max_image_side = 65'536;    // pixels
   std::uint32_t max_choices = 8;
   std::uint64_t vocab_size = 0;  // 0: token ids in the request are not checked
   // Take the size of an image part from its "width" and "height" instead of from its pixels. For

@@ -41,7 +41,7 @@ TEST(ChatRequest, DefaultsAreTheServedOnes) {
   EXPECT_TRUE(request.include_usage);
   EXPECT_TRUE(request.parallel_tool_calls);
   EXPECT_FALSE(request.tools_allowed());
-  EXPECT_FALSE(request.response_format.grammar_enforced);
+  EXPECT_EQ(request.output.kind, OutputForm::Kind::kText);
 }
 
 TEST(ChatRequest, ReadsEveryField) {
@@ -310,7 +310,7 @@ TEST(ChatRequest, ToolsKeepNullsAndStayWithoutWhatWasAbsent) {
   EXPECT_EQ(
       request.tools[0].json,
       R"({"function":{"name":"f","parameters":{"a":100.0,"b":null},"strict":true},"type":"function"})");
-  EXPECT_EQ(request.tools[0].parameters, R"({"a":100.0,"b":null})");
+  EXPECT_EQ(request.tools[0].parameters, R"({"b":null,"a":1e2})");
   EXPECT_EQ(request.tools[0].strict, true);
   EXPECT_EQ(request.tools[1].json,
             R"({"function":{"description":null,"name":"g"},"type":"function"})");

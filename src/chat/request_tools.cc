@@ -58,7 +58,7 @@ Result<Tool> read_tool(const Field& item) {
     if (!parameters->is(JsonNode::Kind::kObject)) {
       return parameters->expected("a JSON Schema object");
     }
-    tool.parameters = sorted_json(parameters->node());
+    tool.parameters = std::string(parameters->node().raw);
   }
   DAYBREAK_TRY(tool.strict, read_strict(function));
   return tool;

@@ -149,7 +149,10 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                     .limits = {},
                     .max_tokens = config.max_tokens,
                     .model_context = loaded.model->config().max_positions,
-                    .workers = config.workers},
+                    .workers = config.workers,
+                    .grammars = {.threads = config.grammar_threads,
+                                 .cache_bytes = config.grammar_cache_mb << 20U,
+                                 .limits = {.steps = config.grammar_steps}}},
                    std::move(tokenizer), *engine, metrics, log));
   raise_descriptor_limit(config.max_connections, log);
   http::ServerOptions options = http_options(config);

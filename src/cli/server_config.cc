@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "cli/edit_distance.h"
+#include "grammar/grammar_service.h"
 
 namespace daybreak::cli {
 namespace {
@@ -39,6 +40,12 @@ std::vector<ServerKey> make_keys() {
        CountField{&C::step_tokens, 1, 65'536}},
       {"max_tokens", "most tokens of an answer when the request does not say",
        CountField{&C::max_tokens, 1, std::size_t{1} << 32U}},
+      {"grammar_threads", "threads that compile what answers must look like",
+       CountField{&C::grammar_threads, 1, grammar::kMaxGrammarThreads}},
+      {"grammar_cache_mb", "memory for compiled grammars, MiB",
+       CountField{&C::grammar_cache_mb, 0, std::size_t{1} << 20U}},
+      {"grammar_steps", "steps one grammar may take to compile; more gets 400",
+       CountField{&C::grammar_steps, 1000, std::size_t{1} << 40U}},
       {"http_threads", "threads that serve connections", CountField{&C::http_threads, 1, 256}},
       {"workers", "threads that parse and tokenize requests", CountField{&C::workers, 1, 256}},
       {"max_connections", "open connections; one more gets 503",

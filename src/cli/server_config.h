@@ -33,6 +33,10 @@ struct ServerConfig {
   std::size_t step_tokens = 512;
   std::size_t max_tokens = 131'072;
 
+  std::size_t grammar_threads = 1;
+  std::size_t grammar_cache_mb = 64;
+  std::size_t grammar_steps = 4'000'000;
+
   std::size_t http_threads = 2;
   std::size_t workers = 2;
   std::size_t max_connections = 2048;

@@ -208,6 +208,17 @@ void Engine::step() {
   }
   forward(chunks, jobs);
   std::erase_if(running_, [](const std::unique_ptr<Job>& job) { return job->finished; });
+  prepare_masks();
+}
+
+// After every token of the step has been reported, so that none of them waits for a mask that only
+// the next step needs; a long prompt's mask is ready before its last id is read.
+void Engine::prepare_masks() {
+  for (const std::unique_ptr<Job>& job : running_) {
+    if (!job->cancelled) {
+      job->prepare_mask();
+    }
+  }
 }
 
 void Engine::forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs) {
@@ -247,7 +258,7 @@ void Engine::advance(Job& job, const StepChunk& fed) {
   if (!drawn) {
     if (drawn.error().code == Errc::kCorrupt) {
       const std::lock_guard lock(mutex_);
-      ++stats_.nonfinite_rows;
+      ++(job.constraint_broken() ? stats_.broken_constraints : stats_.nonfinite_rows);
     }
     return finish(job, FinishReason::kError, &drawn.error());
   }

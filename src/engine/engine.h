@@ -61,6 +61,7 @@ class Engine final : public Generator {
   void admit();
   void step();
   void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
+  void prepare_masks();
   void advance(Job& job, const StepChunk& fed);  // after `fed` was processed
   void record_token(Job& job);
   // Frees what the job holds, then tells its caller.

@@ -18,6 +18,7 @@
 #include "base/token.h"
 #include "engine/sampling_params.h"
 #include "engine/stats.h"
+#include "engine/token_constraint.h"
 
 namespace daybreak::engine {
 
@@ -34,6 +35,10 @@ struct GenerateRequest {
   // ends it ("ignore eos").
   std::vector<TokenId> stop_ids;
   std::size_t min_tokens = 0;  // stop ids are masked until this many tokens exist; <= max_tokens
+  // What the answer must look like; empty: anything. An answer whose constraint allows nothing but
+  // stop ids is complete: it ends, also before min_tokens. One that max_tokens cuts (kLength) may
+  // be incomplete.
+  ConstraintFactory constraint = {};
 };
 
 struct TokenLogprob {

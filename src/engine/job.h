@@ -50,6 +50,9 @@ class Job {
   // Draws the next token from `logits` (overwritten) and appends it to the answer.
   // Errors: as Sampler::next.
   Result<Drawn> draw(std::span<float> logits, SamplerScratch& scratch);
+  // As in Sampler. Jobs share nothing here: several threads may prepare one job each.
+  void prepare_mask() { sampler_.prepare_mask(); }
+  [[nodiscard]] bool constraint_broken() const { return sampler_.constraint_broken(); }
 
   // Gives the sequence's memory back.
   void release() { sequence_.reset(); }

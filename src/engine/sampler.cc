@@ -10,6 +10,7 @@
 #include "engine/fixed_math.h"
 #include "engine/gumbel.h"
 #include "engine/logprobs.h"
+#include "engine/mask.h"
 
 namespace daybreak::engine {
 namespace {
@@ -76,16 +77,49 @@ Sampler::Sampler(const GenerateRequest& request)
       stop_ids_(request.stop_ids),
       min_tokens_(request.min_tokens),
       prompt_tokens_(request.prompt.size()),
-      history_(request.prompt) {
+      history_(request.prompt),
+      make_constraint_(request.constraint) {
   std::sort(stop_ids_.begin(), stop_ids_.end());
+  stop_ids_.erase(std::unique(stop_ids_.begin(), stop_ids_.end()), stop_ids_.end());
 }
 
 bool Sampler::is_stop(TokenId id) const {
   return std::binary_search(stop_ids_.begin(), stop_ids_.end(), id);
 }
 
+void Sampler::prepare_mask() {
+  if (!make_constraint_ || !mask_.empty()) {
+    return;
+  }
+  if (constraint_ == nullptr) {
+    constraint_ = make_constraint_();
+  }
+  mask_ = constraint_->mask();
+}
+
+Error Sampler::broken(const std::string& why) {
+  constraint_broken_ = true;
+  return {Errc::kCorrupt,
+          fmt::format("constraint: {} at position {}", why, prompt_tokens_ + generated_)};
+}
+
+Status Sampler::check_mask(std::size_t vocab_size) {
+  const std::size_t words = mask_words(vocab_size);
+  if (mask_.size() < words) {
+    return broken(fmt::format("expected a mask of {} words, found {}", words, mask_.size()));
+  }
+  const auto used = mask_.first(words - 1);  // the last word may have bits beyond the vocabulary
+  const bool some = std::ranges::any_of(used, [](std::uint32_t word) { return word != 0; }) ||
+                    count_mask(mask_, vocab_size) > 0;
+  return some ? ok() : Status(broken("expected an id that may come next, found none"));
+}
+
 Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& scratch) {
   DAYBREAK_CHECK_OK(check_finite(logits, prompt_tokens_ + generated_));
+  prepare_mask();
+  if (make_constraint_) {
+    DAYBREAK_CHECK_OK(check_mask(logits.size()));
+  }
   GeneratedToken token;
   double log_norm = 0;
   if (params_.logprobs.has_value()) {
@@ -95,22 +129,43 @@ Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& sc
   }
   shape(logits);
   const TokenId largest = argmax(logits);
-  if (logits[largest] == -kInfinity) {
-    return Error{Errc::kInvalidArgument,
-                 "min_tokens: expected a token that is not a stop id, found none"};
-  }
-  if (logits[largest] == kInfinity) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("penalties: the logit of token id {} overflows at position {}",
-                             largest, prompt_tokens_ + generated_)};
+  if (!std::isfinite(logits[largest])) {
+    return no_choice(logits[largest], largest);
   }
   token.id = params_.temperature == 0.0F ? largest : draw(logits, largest, scratch);
   if (params_.logprobs.has_value()) {
     token.logprob = logprob_of(scratch.raw[token.id], log_norm);
   }
+  if (constraint_ != nullptr) {
+    mask_ = {};
+    if (!constraint_->accept(token.id)) {
+      return broken(fmt::format("token id {} is in the mask and refused", token.id));
+    }
+  }
   ++generated_;
   history_.add(token.id);
   return token;
+}
+
+Error Sampler::no_choice(float logit, TokenId largest) const {
+  if (logit == kInfinity) {
+    return {Errc::kInvalidArgument,
+            fmt::format("penalties: the logit of token id {} overflows at position {}", largest,
+                        prompt_tokens_ + generated_)};
+  }
+  if (make_constraint_) {  // the mask has an id, so something else took its logit away
+    return {
+        Errc::kInvalidArgument,
+        fmt::format("penalties: the logits of all ids that may come next overflow at position {}",
+                    prompt_tokens_ + generated_)};
+  }
+  return {Errc::kInvalidArgument, "min_tokens: expected a token that is not a stop id, found none"};
+}
+
+bool Sampler::only_stops_allowed(std::size_t vocab_size) const {
+  const auto stops =
+      std::ranges::count_if(stop_ids_, [&](TokenId id) { return in_mask(mask_, id); });
+  return count_mask(mask_, vocab_size) == static_cast<std::size_t>(stops);
 }
 
 void Sampler::shape(std::span<float> logits) const {
@@ -118,7 +173,10 @@ void Sampler::shape(std::span<float> logits) const {
   for (const auto& [id, bias] : params_.logit_bias) {
     logits[id] += bias;
   }
-  if (generated_ < min_tokens_) {
+  if (make_constraint_) {
+    apply_mask(mask_, logits);
+  }
+  if (generated_ < min_tokens_ && !(make_constraint_ && only_stops_allowed(logits.size()))) {
     for (const TokenId id : stop_ids_) {
       logits[id] = -kInfinity;
     }

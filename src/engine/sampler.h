@@ -6,21 +6,27 @@
 //   2. log-probabilities to report: softmax of the raw row
 //   3. repetition, frequency, presence penalties (token_history.h)
 //   4. logit_bias, added
-//   5. stop ids become impossible while fewer than min_tokens ids exist
-//   6. temperature 0: the largest logit, ties to the lowest id; nothing below applies
-//   7. (logit - max) / temperature
-//   8. top_k, top_p, min_p, typical_p (candidates.h)
-//   9. argmax of log-weight + Gumbel noise keyed by (seed, choice, position, id) (gumbel.h)
+//   5. ids outside the constraint's mask become impossible (token_constraint.h)
+//   6. stop ids become impossible while fewer than min_tokens ids exist, unless the mask has none
+//      but stop ids: an answer that is complete ends
+//   7. temperature 0: the largest logit, ties to the lowest id; nothing below applies
+//   8. (logit - max) / temperature
+//   9. top_k, top_p, min_p, typical_p (candidates.h)
+//  10. argmax of log-weight + Gumbel noise keyed by (seed, choice, position, id) (gumbel.h)
 // The result depends on the row, the request and its own ids alone: never on the batch, on timing
 // or on how the work is split.
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/candidates.h"
 #include "engine/generator.h"
+#include "engine/token_constraint.h"
 #include "engine/token_history.h"
 
 namespace daybreak::engine {
@@ -38,17 +44,30 @@ class Sampler {
   explicit Sampler(const GenerateRequest& request);
 
   // Draws and records the next token. `logits` [vocab] is overwritten.
-  // Errors: kCorrupt         a logit is not finite; names the id and the position
+  // Errors: kCorrupt         a logit is not finite (names the id and the position), or the
+  //                          constraint is broken: an empty mask, or an id of it is refused
   //         kInvalidArgument min_tokens leaves no id to choose from, or penalties overflow a logit
   [[nodiscard]] Result<GeneratedToken> next(std::span<float> logits, SamplerScratch& scratch);
+
+  // Computes the mask of the next token, which next() would do otherwise: a caller can do it while
+  // there are no logits yet. Nothing to do without a constraint or when it is done.
+  void prepare_mask();
+  // Whether next() failed because the constraint is broken.
+  [[nodiscard]] bool constraint_broken() const { return constraint_broken_; }
 
   // Returns whether `id` ends the answer.
   [[nodiscard]] bool is_stop(TokenId id) const;
   [[nodiscard]] std::size_t generated() const { return generated_; }
 
  private:
-  void shape(std::span<float> logits) const;  // steps 3 to 5
-  // Steps 7 to 9.
+  // Checks the prepared mask for `vocab_size` ids.
+  Status check_mask(std::size_t vocab_size);
+  void shape(std::span<float> logits) const;  // steps 3 to 6
+  [[nodiscard]] bool only_stops_allowed(std::size_t vocab_size) const;
+  // `largest` is an id of the largest shaped logit, which is infinite.
+  [[nodiscard]] Error no_choice(float logit, TokenId largest) const;
+  [[nodiscard]] Error broken(const std::string& why);
+  // Steps 8 to 10.
   TokenId draw(std::span<float> logits, TokenId largest, SamplerScratch& scratch) const;
 
   SamplingParams params_;
@@ -57,6 +76,10 @@ class Sampler {
   std::size_t prompt_tokens_;
   std::size_t generated_ = 0;
   TokenHistory history_;
+  ConstraintFactory make_constraint_;            // empty: none
+  std::unique_ptr<TokenConstraint> constraint_;  // made by the first prepare_mask()
+  std::span<const std::uint32_t> mask_;          // of the next token; empty: not prepared
+  bool constraint_broken_ = false;
 };
 
 }  // namespace daybreak::engine

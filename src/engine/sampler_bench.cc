@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "engine/mask.h"
 #include "engine/sampler.h"
 
 namespace daybreak::engine {
@@ -48,6 +49,23 @@ void logprobs(benchmark::State& state) {
   params.logprobs = 20;
   draw(state, params);
 }
+// One id in `sparsity` is allowed, at random.
+void mask(benchmark::State& state) {
+  Rng rng(2);
+  std::vector<std::uint32_t> mask(mask_words(kVocab));
+  for (std::size_t id = 0; id < kVocab; ++id) {
+    if (rng.below(static_cast<std::uint32_t>(state.range(0))) == 0) {
+      mask[id / 32] |= std::uint32_t{1} << (id % 32);
+    }
+  }
+  std::vector<float> row(kVocab, 1.0F);
+  for (auto _ : state) {
+    apply_mask(mask, row);
+    benchmark::DoNotOptimize(row.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(mask)->Arg(1)->Arg(2)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 BENCHMARK(greedy)->Unit(benchmark::kMicrosecond);
 BENCHMARK(plain)->Unit(benchmark::kMicrosecond);
 BENCHMARK(top_p)->Unit(benchmark::kMicrosecond);

@@ -34,11 +34,11 @@ struct SamplingParams {
   // Subtracted once from every id of the output, and once per occurrence in the output.
   float presence_penalty = 0.0F;
   float frequency_penalty = 0.0F;
-  std::vector<std::pair<TokenId, float>> logit_bias;  // added; ids distinct
-  std::uint64_t seed = 0;                             // of the noise, see gumbel.h
-  std::uint32_t choice = 0;                           // which of several answers to one prompt
+  std::vector<std::pair<TokenId, float>> logit_bias = {};  // added; ids distinct
+  std::uint64_t seed = 0;                                  // of the noise, see gumbel.h
+  std::uint32_t choice = 0;                                // which of several answers to one prompt
   // Number of alternatives reported with each token; unset = no log-probabilities at all.
-  std::optional<std::uint32_t> logprobs;
+  std::optional<std::uint32_t> logprobs = {};
 };
 
 // Checks every field against its range and every biased id against the vocabulary.

@@ -2,7 +2,8 @@
 #pragma once
 
 // ScriptedEngine: a Generator that answers from a script instead of a model. What lies above the
-// engine is tested against it: exact ids, delays, failures and answers that never end.
+// engine is tested against it: exact ids, delays, failures and answers that never end. A script is
+// not held to the request's constraint.
 
 #include <algorithm>
 #include <chrono>

@@ -43,6 +43,7 @@ struct Stats {
   std::uint64_t decode_tokens = 0;   // generated positions computed
   std::uint64_t generated_tokens = 0;
   std::uint64_t nonfinite_rows = 0;        // rows of logits refused because of a NaN or an infinity
+  std::uint64_t broken_constraints = 0;    // answers ended because their constraint failed
   LatencyHistogram queue_time;             // submit() -> slot
   LatencyHistogram time_to_first_token;    // submit() -> first token
   LatencyHistogram time_per_output_token;  // each later token, from the one before

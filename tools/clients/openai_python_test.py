@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The official Python package against a running server: plain, streamed, tools, errors.
+"""The official Python package against a running server: plain, streamed, tools, structured output, errors.
 
 usage: openai_python_test.py URL
 """
+import json
+import re
 import sys
 
 import openai
@@ -56,13 +58,77 @@ def options_and_errors(client, model):
             sys.exit(f"failed: expected {error.__name__}")
 
 
+SCHEMA = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 12}, "age": {"type": "integer",
+          "minimum": 0, "maximum": 150}}, "required": ["name", "age"], "additionalProperties": False}
+WEATHER = {"type": "function", "function": {"name": "get_weather", "parameters": {
+    "type": "object", "properties": {"city": {"type": "string", "maxLength": 20},
+                                     "unit": {"enum": ["celsius", "fahrenheit"]}},
+    "required": ["city", "unit"], "additionalProperties": False}}}
+
+
+def both_forms(client, **options):
+    """Returns (content, tool calls as [name, arguments], finish_reason), checked to be the same streamed."""
+    message = client.chat.completions.create(**options)
+    calls = [[c.function.name, c.function.arguments] for c in message.choices[0].message.tool_calls or []]
+    plain = (message.choices[0].message.content or "", calls, message.choices[0].finish_reason)
+    content, calls, finish = "", [], None
+    for chunk in client.chat.completions.create(**options, stream=True):
+        for part in chunk.choices:
+            content += part.delta.content or ""
+            finish = part.finish_reason or finish
+            for call in part.delta.tool_calls or []:
+                if call.index == len(calls):
+                    calls.append([call.function.name, ""])
+                calls[call.index][1] += call.function.arguments or ""
+    check((content, calls, finish) == plain, f"streamed equals plain: {plain}")
+    return plain
+
+
+def structured_outputs(client, model):
+    base = {"model": model, "messages": [{"role": "user", "content": "Answer."}], "seed": 7, "reasoning_effort": "none",
+            "max_completion_tokens": 400}
+    schema = {"type": "json_schema", "json_schema": {"name": "person", "schema": SCHEMA, "strict": True}}
+    for temperature in (0, 1):
+        content, _, finish = both_forms(client, **base, temperature=temperature, response_format=schema)
+        person = json.loads(content)
+        check(finish == "stop" and set(person) == {"name", "age"}, f"the schema: {content}")
+        check(isinstance(person["age"], int) and 0 <= person["age"] <= 150 and len(person["name"]) <= 12, content)
+    for extra, good in (
+            ({"guided_choice": ["red", "green"]}, lambda text: text in ("red", "green")),
+            ({"guided_regex": "[0-9]{4}-[0-9]{2}"}, lambda text: re.fullmatch("[0-9]{4}-[0-9]{2}", text)),
+            ({"guided_json": SCHEMA}, lambda text: set(json.loads(text)) == {"name", "age"}),
+            ({"structured_outputs": {"choice": ["x"]}}, lambda text: text == "x"),
+            ({"guided_grammar": 'root ::= "a" "b"? "c"'}, lambda text: text in ("ac", "abc"))):
+        content, _, finish = both_forms(client, **base, temperature=1, extra_body=extra)
+        check(finish == "stop" and good(content), f"{extra}: {content!r}, {finish}")
+    # The content beside a forced call is free: a model that never ends it is cut.
+    for choice in ("required", {"type": "function", "function": {"name": "get_weather"}}):
+        content, calls, finish = both_forms(client, **base, temperature=0, tools=[WEATHER], tool_choice=choice,
+                                            parallel_tool_calls=False)
+        if finish == "length":
+            check(not calls or not content, "cut before the call was complete")
+            continue
+        check(finish == "tool_calls" and len(calls) == 1 and calls[0][0] == "get_weather", f"{calls} {finish}")
+        arguments = json.loads(calls[0][1])
+        check(set(arguments) == {"city", "unit"} and arguments["unit"] in ("celsius", "fahrenheit"), calls[0][1])
+    for extra, words in (({"guided_regex": "(", "n": 1}, "guided_regex"),
+                         ({"guided_regex": "a", "guided_choice": ["a"]}, "guided_choice")):
+        try:
+            client.chat.completions.create(**base, extra_body=extra)
+        except openai.BadRequestError as raised:
+            check(words in raised.body["message"], f"the field in: {raised.body['message']}")
+        else:
+            sys.exit(f"failed: expected an error for {extra}")
+
+
 def main():
     client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="none", max_retries=0, timeout=120)
     model = client.models.list().data[0].id
     check(client.models.retrieve(model).id == model, "retrieve")
     plain_and_streamed(client, model)
     options_and_errors(client, model)
-    print(f"openai {openai.__version__} (Python): models, plain, streamed, n=2, tools, logprobs, errors ok")
+    structured_outputs(client, model)
+    print(f"openai {openai.__version__} (Python): models, plain, streamed, n=2, tools, logprobs, structured, errors ok")
 
 
 if __name__ == "__main__":
