@@ -53,7 +53,7 @@ class Dfa {
   [[nodiscard]] State next(State state, std::uint32_t code_point) const;
   // REQUIRES: valid UTF-8.
   [[nodiscard]] bool contains(std::string_view utf8) const;
-  // Returns the number of strings, saturated at `cap`.
+  // Returns the number of strings, saturated at `cap`. O(edges).
   [[nodiscard]] std::uint64_t count(std::uint64_t cap) const;
   // Returns all strings, shortest first, if there are at most `max`; else nothing.
   [[nodiscard]] std::optional<std::vector<std::string>> list(std::size_t max) const;

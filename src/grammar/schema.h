@@ -36,7 +36,8 @@ enum TypeBits : std::uint8_t {
 struct Schema {
   using Ref = const Schema*;  // null: keyword absent
 
-  std::string path;            // JSON pointer of this node, "#" at the root, for messages
+  std::string path;            // JSON pointer of this node, "#" at the root; the nodes of the
+                               // 2020-12 meta-schema have their URI before the "#"
   std::optional<bool> always;  // set: the schema `true` or `false`; nothing below applies
   const JsonNode* source = nullptr;
 
@@ -57,6 +58,7 @@ struct Schema {
   Ref unevaluated_items = nullptr;
 
   std::vector<std::pair<std::string, Ref>> properties;          // in the schema's order
+  std::vector<std::uint32_t> properties_by_name;                // indices into it, sorted by name
   std::vector<std::pair<std::string, Ref>> pattern_properties;  // regular expression, schema
   Ref additional_properties = nullptr;
   Ref property_names = nullptr;
@@ -85,19 +87,22 @@ struct Schema {
 
 struct SchemaLimits {
   std::size_t max_bytes = 1'048'576;
-  std::size_t max_depth = 64;      // nesting of the JSON text
-  std::size_t max_nodes = 50'000;  // subschemas
+  std::size_t max_depth = 64;               // nesting of the JSON text
+  std::size_t max_nodes = 50'000;           // subschemas
+  std::size_t max_path_bytes = 33'554'432;  // of all nodes' paths
 };
 
 // Not copyable: nodes point into it.
 class SchemaDocument {
  public:
   // Reads a schema and resolves every $ref within it ($id, $anchor, $dynamicAnchor and JSON
-  // pointers, percent-escapes included). Unknown keywords are annotations.
-  // Errors: kInvalidArgument "PATH: expected ..., found ..." for a keyword of the wrong type, a
-  // $ref
-  //         that leads nowhere, outside the document, or round in a circle without descending into
-  //         the instance; items as an array (an older draft's spelling) is named as such
+  // pointers, percent-escapes included) or to the 2020-12 meta-schema. Unknown keywords are
+  // annotations.
+  // Errors: kInvalidArgument "PATH: expected ..., found ..." for a keyword of the wrong type, a key
+  //         given twice, a $ref that leads nowhere, outside the document, or round in a circle
+  //         without descending into the instance, an unknown $schema; what an older draft spells
+  //         differently (items as an array; dependencies and $recursiveRef where $schema names
+  //         that draft) is refused as such, not read as an annotation
   //         kTooLarge        a limit is passed
   [[nodiscard]] static Result<std::shared_ptr<const SchemaDocument>> parse(
       std::string_view text, const SchemaLimits& limits = {});
@@ -118,7 +123,8 @@ class SchemaDocument {
   JsonNode tree_;
   std::deque<Schema> nodes_;
   const Schema* root_ = nullptr;
-  std::vector<std::vector<std::pair<std::string, const Schema*>>> dynamic_anchors_;  // [resource]
+  // [resource], sorted by name
+  std::vector<std::vector<std::pair<std::string, const Schema*>>> dynamic_anchors_;
 };
 
 // Returns whether two JSON values are equal as JSON Schema has it: numbers by value, objects

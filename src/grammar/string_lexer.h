@@ -30,8 +30,8 @@ enum class StringPhase : std::uint8_t {
 
 struct StringState {
   Dfa::State state = Dfa::kStart;
-  std::uint32_t chars = 0;    // code points so far; saturated where the bounds no longer tell
-  std::uint32_t partial = 0;  // bits of the unfinished code point
+  std::uint32_t chars = 0;    // code points so far; without an upper bound at most min_chars()
+  std::uint32_t partial = 0;  // of the unfinished code point; its layout is step()'s affair
   StringPhase phase = StringPhase::kPlain;
   std::uint8_t missing = 0;  // bytes or digits still to come of it
 
@@ -49,6 +49,26 @@ enum class StringStep : std::uint8_t {
 // a prefix of a multi-byte sequence at least one code point with that prefix must be viable.
 [[nodiscard]] StringStep step(const StringLanguage& language, StringCoding coding,
                               StringState& state, std::uint8_t byte);
+
+// What a byte is to the coding alone, whatever the language.
+struct DecodedByte {
+  enum class Kind : std::uint8_t { kInvalid, kUnfinished, kCodePoint, kQuote };
+  Kind kind = Kind::kInvalid;
+  std::uint32_t code_point = 0;  // if kCodePoint
+};
+
+// Takes one byte, changing only phase, partial and missing of `state` (which are unspecified on
+// kInvalid). kUnfinished may be the beginning of a surrogate, see can_complete().
+[[nodiscard]] DecodedByte decode_byte(StringCoding coding, StringState& state, std::uint8_t byte);
+
+// Takes one whole code point. Returns false, and leaves `state` unspecified, if the language does
+// not go on with it. REQUIRES: phase kPlain; a Unicode scalar value.
+[[nodiscard]] bool step_code_point(const StringLanguage& language, StringState& state,
+                                   std::uint32_t code_point);
+
+// Returns whether some code point of the language completes the unfinished one: what step() makes
+// sure of. REQUIRES: a phase other than kPlain that step() led to with this or another language.
+[[nodiscard]] bool can_complete(const StringLanguage& language, const StringState& state);
 
 // Returns whether the text may end here (kRaw), or the quote may come next (kJson).
 [[nodiscard]] inline bool can_close(const StringLanguage& language, const StringState& state) {

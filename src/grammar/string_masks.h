@@ -19,20 +19,24 @@
 namespace daybreak::grammar {
 
 // Tokens that close the string and go on: all of `ids` have the bytes of node `rest` of
-// StringMasks::rests() after the quote.
+// StringMasks::rests() after the quote, where the language accepts.
 struct StringExit {
   TokenTrie::Node rest = TokenTrie::kRoot;  // kRoot: the token ends with the quote
   Dfa::State state = 0;                     // at the quote
-  std::uint32_t chars = 0;                  // at the quote; exact up to the language's bounds
-  std::vector<TokenId> ids;
+  std::span<const TokenId> ids;             // of StringMask::exit_ids
 };
 
-// The answer for one state. Immutable.
+// The answer for one state. Immutable; not copied, because the exits point into it.
 struct StringMask {
+  StringMask() = default;
+  StringMask(const StringMask&) = delete;
+  StringMask& operator=(const StringMask&) = delete;
+
   // Tokens that end inside the string: either a bit row over the vocabulary or a list.
   std::shared_ptr<const std::vector<std::uint32_t>> row;  // [words], null: use `list`
   std::vector<TokenId> list;
-  std::vector<StringExit> exits;  // kJson only; sorted by `rest`
+  std::vector<StringExit> exits;  // kJson only; sorted by `rest`, (rest, state) may repeat
+  std::vector<TokenId> exit_ids;
 
   [[nodiscard]] std::size_t bytes() const;
 };

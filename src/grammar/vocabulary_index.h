@@ -5,7 +5,12 @@
 // shared string masks. One per model; thread-safe.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "grammar/string_masks.h"
 #include "grammar/token_trie.h"
