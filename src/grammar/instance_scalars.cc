@@ -216,7 +216,7 @@ std::string number_candidate(const NumberRules& rules, Integer integer, Rng& rng
 
 }  // namespace
 
-const Dfa* PatternCache::find(const std::string& pattern) {
+const Dfa* SampledPatterns::find(const std::string& pattern) {
   auto found = compiled_.find(pattern);
   if (found == compiled_.end()) {
     Budget budget(kPatternSteps);
@@ -229,7 +229,7 @@ const Dfa* PatternCache::find(const std::string& pattern) {
   return found->second ? &*found->second : nullptr;
 }
 
-bool PatternCache::matches(const std::string& pattern, std::string_view text) {
+bool SampledPatterns::matches(const std::string& pattern, std::string_view text) {
   const Dfa* dfa = find(pattern);
   return dfa != nullptr && dfa->contains(text);
 }
@@ -255,7 +255,7 @@ std::optional<std::string> random_member(const Dfa& dfa, std::uint64_t min, std:
 
 std::optional<std::string> random_string_of(std::span<const Schema* const> schemas,
                                             RandomInstanceOptions::Text text,
-                                            PatternCache& patterns, Rng& rng) {
+                                            SampledPatterns& patterns, Rng& rng) {
   StringRules rules;
   std::optional<std::string> natural;
   for (const Schema* s : schemas) {

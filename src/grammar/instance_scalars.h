@@ -18,7 +18,7 @@
 namespace daybreak::grammar {
 
 // Patterns compiled once per instance; one that cannot be compiled is null.
-class PatternCache {
+class SampledPatterns {
  public:
   [[nodiscard]] const Dfa* find(const std::string& pattern);
   // Returns whether the pattern matches; false for one that cannot be compiled.
@@ -36,7 +36,7 @@ class PatternCache {
 // Returns a string (unescaped) that all of `schemas` allow: lengths, patterns and formats.
 [[nodiscard]] std::optional<std::string> random_string_of(std::span<const Schema* const> schemas,
                                                           RandomInstanceOptions::Text text,
-                                                          PatternCache& patterns, Rng& rng);
+                                                          SampledPatterns& patterns, Rng& rng);
 
 enum class Integer : bool { kNo, kYes };
 // Returns the spelling of a number that all of `schemas` allow: bounds and multiples.

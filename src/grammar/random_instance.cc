@@ -59,7 +59,7 @@ class InstanceMaker {
 
   Rng& rng_;
   Options options_;
-  PatternCache patterns_;
+  SampledPatterns patterns_;
 };
 
 bool InstanceMaker::expand(Ref schema, std::vector<Ref>& out) {
