@@ -21,6 +21,7 @@ void register_config(Command root);
 void register_bench(Command root);
 void register_bench_kernels(Command bench);
 void register_bench_model(Command bench);  // decode and prefill
+void register_bench_grammar(Command bench);
 void register_help(Command root);
 
 }  // namespace daybreak::cli
