@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/utf8.h"
 #include "grammar/dfa_builder.h"
 
@@ -31,6 +32,23 @@ Dfa Dfa::all() {
   builder.add_edge(0, 0, kMaxCodePoint, 0);
   Budget budget(64);  // one state and two edges, whatever the input
   return *std::move(builder).build(0, budget);
+}
+
+Dfa Dfa::as_given(const std::vector<bool>& accepts, std::span<const std::vector<Edge>> edges) {
+  Dfa dfa;
+  dfa.accepts_.assign(accepts.begin(), accepts.end());
+  dfa.first_.push_back(0);
+  std::uint64_t hash = mix64(accepts.size());
+  for (std::size_t state = 0; state < accepts.size(); ++state) {
+    hash = mix64(hash ^ dfa.accepts_[state]);
+    for (const Edge& edge : edges[state]) {
+      dfa.edges_.push_back(edge);
+      hash = mix64(hash ^ (std::uint64_t{edge.low} << 32 | edge.target));
+    }
+    dfa.first_.push_back(static_cast<std::uint32_t>(dfa.edges_.size()));
+  }
+  dfa.hash_ = hash;
+  return dfa;
 }
 
 Result<Dfa> Dfa::strings(std::span<const std::string> strings, Budget& budget) {

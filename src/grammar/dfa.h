@@ -39,6 +39,10 @@ class Dfa {
   static Dfa all();
   // Exactly these strings (UTF-8; REQUIRES: valid). Any number, duplicates allowed.
   static Result<Dfa> strings(std::span<const std::string> strings, Budget& budget);
+  // The automaton as it is given, start state 0: neither trimmed nor minimal nor renumbered, for
+  // callers whose states mean more than acceptance. REQUIRES: every state reaches an accepting one;
+  // edges sorted, disjoint.
+  static Dfa as_given(const std::vector<bool>& accepts, std::span<const std::vector<Edge>> edges);
 
   [[nodiscard]] bool empty() const { return accepts_.empty(); }
   [[nodiscard]] bool is_all() const;

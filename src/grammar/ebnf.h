@@ -14,9 +14,10 @@ namespace daybreak::grammar {
 
 // Returns the rules of a grammar text, left recursion removed.
 // Errors: kInvalidArgument  "grammar: line L, column C: expected ..., found ..."; a rule that is
-//                           used and not defined, defined twice, or that no finite text matches
-//         kUnsupported      a Lark feature that is not supported (imports other than common
-//                           terminals, priorities, templates, regex flags ...), by name
+//                           used and not defined, defined twice, a start rule that no finite text
+//                           matches
+//         kUnsupported      a feature that is not supported (imports other than common terminals,
+//                           priorities, templates, regex flags, token references ...), by name
 //         kTooLarge         the budget ended
 [[nodiscard]] Result<RuleSet> parse_grammar(std::string_view text, Budget& budget);
 

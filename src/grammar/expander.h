@@ -124,8 +124,7 @@ class Expander {
       parts.push_back([this, &schema](bool negated) { return one(schema.one_of, negated); });
     }
     if (schema.negated != nullptr) {
-      parts.push_back(
-          [child = part(*schema.negated)](bool negated) { return child(!negated); });
+      parts.push_back([child = part(*schema.negated)](bool negated) { return child(!negated); });
     }
     if (schema.condition != nullptr &&
         (schema.consequence != nullptr || schema.alternative != nullptr)) {

@@ -51,6 +51,8 @@ struct Expression {
   std::uint8_t types = 0;
 };
 
+// Builders. Sequences in sequences and choices in choices are flattened, single items unwrapped,
+// empty strings dropped from sequences.
 [[nodiscard]] ExpressionPtr bytes(std::string text);
 [[nodiscard]] ExpressionPtr chars(CharSet set);
 [[nodiscard]] ExpressionPtr marker(TokenId id);
@@ -69,9 +71,13 @@ struct RuleSet {
   std::vector<std::string> names;  // [rules], for messages
 };
 
-// Rewrites left recursion away (directly and through other rules; the language stays the same) and
-// drops rules that cannot be reached. Errors: kInvalidArgument naming a rule that derives no finite
-// text at all or only itself.
+// Returns rules of the same language in which no rule can call itself before it has matched a
+// character, and no item that matches the empty string is repeated without end. Rules that derive
+// no finite text (only themselves, say) go away with the alternatives that use them, and so do
+// rules that cannot be reached. Rules without such circles stay as they are written.
+// Errors: kInvalidArgument naming a start rule that derives no finite text; kUnsupported when
+// kText that may be empty stands in such a circle; kTooLarge when the budget ends or an expression
+// is too deep.
 [[nodiscard]] Result<RuleSet> without_left_recursion(RuleSet rules, Budget& budget);
 
 }  // namespace daybreak::grammar

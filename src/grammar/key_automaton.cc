@@ -22,9 +22,11 @@ struct NameTree {
 
   void add(std::string_view text, KeyLabel label) {
     std::uint32_t at = 0;
-    for (const char32_t code_point : decode_utf8(text)) {
+    for (std::size_t i = 0; i < text.size();) {
+      const CodePoint code_point = valid_code_point(text, i);
+      i += code_point.length;
       const auto next = static_cast<std::uint32_t>(nodes.size());
-      const auto [child, added] = nodes[at].children.emplace(code_point, next);
+      const auto [child, added] = nodes[at].children.emplace(code_point.value, next);
       at = child->second;
       if (added) {
         nodes.emplace_back();
@@ -92,9 +94,9 @@ class Builder {
     auto place = std::ranges::find(out.atoms, matched);
     if (place == out.atoms.end()) {
       if (out.atoms.size() == kMaxAtoms) {
-        return Error{Errc::kTooLarge,
-                     "patternProperties: expected keys that match at most " +
-                         std::to_string(kMaxAtoms) + " combinations of patterns, found more"};
+        return Error{Errc::kTooLarge, "patternProperties: expected keys that match at most " +
+                                          std::to_string(kMaxAtoms) +
+                                          " combinations of patterns, found more"};
       }
       place = out.atoms.insert(place, std::move(matched));
     }
@@ -157,7 +159,8 @@ class Builder {
 };
 
 // States from which a state in `goal` can be reached, itself included.
-std::vector<bool> reaching(const std::vector<std::vector<Dfa::Edge>>& edges, std::vector<bool> goal) {
+std::vector<bool> reaching(const std::vector<std::vector<Dfa::Edge>>& edges,
+                           std::vector<bool> goal) {
   std::vector<std::vector<std::uint32_t>> before(edges.size());
   std::vector<std::uint32_t> queue;
   for (std::uint32_t state = 0; state < edges.size(); ++state) {
@@ -183,7 +186,8 @@ std::vector<bool> reaching(const std::vector<std::vector<Dfa::Edge>>& edges, std
 
 // States that lie on a cycle within `inside`. (A state is on one iff it survives peeling off the
 // states without a successor inside, and likewise without a predecessor.)
-std::vector<bool> cyclic(const std::vector<std::vector<Dfa::Edge>>& edges, std::vector<bool> inside) {
+std::vector<bool> cyclic(const std::vector<std::vector<Dfa::Edge>>& edges,
+                         std::vector<bool> inside) {
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t state = 0; state < edges.size(); ++state) {
@@ -230,11 +234,11 @@ void describe_names(KeyAutomaton& out) {
       own.last_name = name + 1;
     };
     std::vector<Dfa::State> path{state};
-    for (const char32_t code_point : decode_utf8(out.names[name])) {
-      state = out.language->dfa().next(state, code_point);
-      if (state == Dfa::kDead) {
-        break;
-      }
+    const std::string& text = out.names[name];
+    for (std::size_t i = 0; i < text.size() && state != Dfa::kDead;) {
+      const CodePoint code_point = valid_code_point(text, i);
+      i += code_point.length;
+      state = out.language->dfa().next(state, code_point.value);
       path.push_back(state);
     }
     if (state != Dfa::kDead && out.states[state].label == name) {
@@ -256,9 +260,9 @@ Status finish(KeyAutomaton& out, const Draft& draft, Budget& budget) {
     accepts.push_back(label != kNoLabel);
   }
   DAYBREAK_CHECK_OK(describe_states(out, draft, budget));
-  DAYBREAK_TRY(out.language,
-               StringLanguage::make(std::make_shared<const Dfa>(Dfa::as_given(accepts, draft.edges)),
-                                    0, kNoMaxChars, budget));
+  DAYBREAK_TRY(out.language, StringLanguage::make(
+                                 std::make_shared<const Dfa>(Dfa::as_given(accepts, draft.edges)),
+                                 0, kNoMaxChars, budget));
   describe_names(out);
   return ok();
 }

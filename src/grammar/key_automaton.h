@@ -24,29 +24,23 @@ using KeyLabel = std::uint32_t;
 inline constexpr KeyLabel kNoLabel = 0xFFFFFFFF;
 
 struct KeyAutomaton {
-  std::vector<std::string> names;                   // sorted
-  std::vector<std::vector<PatternId>> atoms;        // the patterns that an atom's keys match
+  std::vector<std::string> names;             // sorted
+  std::vector<std::vector<PatternId>> atoms;  // the patterns that an atom's keys match
 
   // All keys that carry a label. Its Dfa is not minimal: states tell labels apart.
-  std::shared_ptr<const StringLanguage> language;   // null: no key at all
+  std::shared_ptr<const StringLanguage> language;  // null: no key at all
   struct State {
-    KeyLabel label = kNoLabel;                      // of the key that ends here
-    std::uint32_t first_name = 0, last_name = 0;    // [first, last): names that can still be read
-    std::uint32_t atoms = 0;                        // bit a: a key of atom a can
-    std::uint32_t endless = 0;                      // bit a: endlessly many of them can
+    KeyLabel label = kNoLabel;                    // of the key that ends here
+    std::uint32_t first_name = 0, last_name = 0;  // [first, last): names that can still be read
+    std::uint32_t atoms = 0;                      // bit a: a key of atom a can
+    std::uint32_t endless = 0;                    // bit a: endlessly many of them can
   };
   std::vector<State> states;  // by state of language->dfa()
 
-  [[nodiscard]] std::uint32_t all_endless() const {  // atoms that are endless wherever one stands
-    std::uint32_t mask = 0xFFFFFFFF;
-    for (const State& state : states) {
-      mask &= state.endless;
-    }
-    return states.empty() ? 0 : mask;
-  }
   // Returns how many keys of the atoms in `wanted` can be read from `state`, saturated at `cap`.
   // REQUIRES: none of them is endless there.
-  [[nodiscard]] std::uint64_t count(Dfa::State state, std::uint32_t wanted, std::uint64_t cap) const;
+  [[nodiscard]] std::uint64_t count(Dfa::State state, std::uint32_t wanted,
+                                    std::uint64_t cap) const;
 };
 
 // Builds the automaton of all keys. `names` sorted and distinct; `patterns` distinct.
@@ -57,7 +51,7 @@ struct KeyAutomaton {
 
 // Returns the automaton without the keys whose label is not in `keep` [names + atoms], and atoms
 // renumbered to nothing: labels stay as they are.
-[[nodiscard]] Result<KeyAutomaton> keep_labels(const KeyAutomaton& all, const std::vector<bool>& keep,
-                                               Budget& budget);
+[[nodiscard]] Result<KeyAutomaton> keep_labels(const KeyAutomaton& all,
+                                               const std::vector<bool>& keep, Budget& budget);
 
 }  // namespace daybreak::grammar

@@ -66,39 +66,40 @@ bool any_viable(const StringLanguage& language, const StringState& state, std::u
   return false;
 }
 
-// The same without the surrogates, which no edge holds but a range of an edge may span.
-bool any_scalar_viable(const StringLanguage& language, const StringState& state, std::uint32_t low,
-                       std::uint32_t high) {
-  return any_viable(language, state, low, std::min(high, kSurrogates - 1)) ||
-         any_viable(language, state, std::max(low, kSurrogatesEnd), high);
+// Code points, clipped to the scalar values, as ranges.
+std::vector<CharRange> scalars(std::uint32_t low, std::uint32_t high) {
+  const CharSet set({{low, std::min(high, kMaxCodePoint)}});
+  return {set.ranges().begin(), set.ranges().end()};
 }
 
 // Code points whose UTF-16 high surrogate lies in [low, high], low ten bits each.
-bool any_pair_viable(const StringLanguage& language, const StringState& state, std::uint32_t low,
-                     std::uint32_t high) {
-  return any_viable(language, state, kAstral + (low << 10), kAstral + (high << 10) + 0x3FF);
+CharRange pairs(std::uint32_t low, std::uint32_t high) {
+  return {kAstral + (low << 10), kAstral + (high << 10) + 0x3FF};
 }
 
-bool can_complete_hex(const StringLanguage& language, const StringState& state) {
+std::vector<CharRange> hex_completions(const StringState& state) {
   const int shift = 4 * state.missing;
   const std::uint32_t low = state.partial << shift;
   const std::uint32_t high = low + (std::uint32_t{1} << shift) - 1;
-  if (any_scalar_viable(language, state, low, high)) {
-    return true;
-  }
+  std::vector<CharRange> ranges = scalars(low, high);
   const std::uint32_t first = std::max(low, kSurrogates);
   const std::uint32_t last = std::min(high, kLowSurrogates - 1);
-  return first <= last && any_pair_viable(language, state, first - kSurrogates, last - kSurrogates);
+  if (first <= last) {
+    ranges.push_back(pairs(first - kSurrogates, last - kSurrogates));
+  }
+  return ranges;
 }
 
-bool can_complete_low_hex(const StringLanguage& language, const StringState& state) {
+std::vector<CharRange> low_hex_completions(const StringState& state) {
   const int shift = 4 * state.missing;
   const std::uint32_t digits = (state.partial & 0xFFFF) << shift;
   const std::uint32_t low = std::max(digits, kLowSurrogates);
   const std::uint32_t high = std::min(digits + (std::uint32_t{1} << shift), kSurrogatesEnd) - 1;
   const std::uint32_t base = kAstral + (state.partial >> 16 << 10);
-  return low <= high &&
-         any_viable(language, state, base + low - kLowSurrogates, base + high - kLowSurrogates);
+  if (low > high) {
+    return {};
+  }
+  return {{base + low - kLowSurrogates, base + high - kLowSurrogates}};
 }
 
 // Overlong forms: a sequence of n bytes holds nothing below this.
@@ -106,12 +107,11 @@ constexpr std::uint32_t smallest_utf8(int missing) {
   return missing == 3 ? kAstral : missing == 2 ? 0x800 : 0x80;
 }
 
-bool can_complete_utf8(const StringLanguage& language, const StringState& state) {
+std::vector<CharRange> utf8_completions(const StringState& state) {
   const int shift = 6 * state.missing;
-  const std::uint32_t low = state.partial << shift;
-  const std::uint32_t high = low + (std::uint32_t{1} << shift) - 1;
-  return any_scalar_viable(language, state, std::max(low, smallest_utf8(state.missing)),
-                           std::min(high, kMaxCodePoint));
+  const std::uint32_t low = std::max(state.partial << shift, smallest_utf8(state.missing));
+  const std::uint32_t high = (state.partial << shift) + (std::uint32_t{1} << shift) - 1;
+  return low <= std::min(high, kMaxCodePoint) ? scalars(low, high) : std::vector<CharRange>();
 }
 
 using Kind = DecodedByte::Kind;
@@ -219,22 +219,28 @@ bool step_code_point(const StringLanguage& language, StringState& state, std::ui
   return language.viable(state.state, state.chars);
 }
 
-bool can_complete(const StringLanguage& language, const StringState& state) {
+std::vector<CharRange> completions(const StringState& state) {
   switch (state.phase) {
     case StringPhase::kPlain:
     case StringPhase::kEscape:
-      return any_viable(language, state, 0, kMaxCodePoint);  // \u can spell any of them
+      return scalars(0, kMaxCodePoint);  // \u can spell any of them
     case StringPhase::kUtf8:
-      return can_complete_utf8(language, state);
+      return utf8_completions(state);
     case StringPhase::kHex:
-      return can_complete_hex(language, state);
+      return hex_completions(state);
     case StringPhase::kLow:
     case StringPhase::kLowEscape:
-      return any_pair_viable(language, state, state.partial, state.partial);
+      return {pairs(state.partial, state.partial)};
     case StringPhase::kLowHex:
-      return can_complete_low_hex(language, state);
+      return low_hex_completions(state);
   }
-  return false;
+  return {};
+}
+
+bool can_complete(const StringLanguage& language, const StringState& state) {
+  return std::ranges::any_of(completions(state), [&](const CharRange& range) {
+    return any_viable(language, state, range.low, range.high);
+  });
 }
 
 DecodedByte decode_byte(StringCoding coding, StringState& state, std::uint8_t byte) {

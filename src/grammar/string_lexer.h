@@ -6,7 +6,9 @@
 // and a lone surrogate, a control character or a byte that is not UTF-8 ends the walk.
 
 #include <cstdint>
+#include <vector>
 
+#include "grammar/char_set.h"
 #include "grammar/string_language.h"
 
 namespace daybreak::grammar {
@@ -65,6 +67,10 @@ struct DecodedByte {
 // not go on with it. REQUIRES: phase kPlain; a Unicode scalar value.
 [[nodiscard]] bool step_code_point(const StringLanguage& language, StringState& state,
                                    std::uint32_t code_point);
+
+// Returns the code points that the unfinished one can still become, as disjoint ranges; all of them
+// in phases kPlain and kEscape.
+[[nodiscard]] std::vector<CharRange> completions(const StringState& state);
 
 // Returns whether some code point of the language completes the unfinished one: what step() makes
 // sure of. REQUIRES: a phase other than kPlain that step() led to with this or another language.

@@ -34,6 +34,7 @@ struct StringMask {
 
   // Tokens that end inside the string: either a bit row over the vocabulary or a list.
   std::shared_ptr<const std::vector<std::uint32_t>> row;  // [words], null: use `list`
+  bool shared_row = false;  // kept elsewhere too, not counted in bytes()
   std::vector<TokenId> list;
   std::vector<StringExit> exits;  // kJson only; sorted by `rest`, (rest, state) may repeat
   std::vector<TokenId> exit_ids;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Automaton: reads an answer byte by byte and marker by marker. Invariant: a thread exists only if
+// it can be completed, so "no thread left" is exactly "no conforming answer begins like this".
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/token.h"
+#include "grammar/automaton_state.h"
+
+namespace daybreak::grammar {
+
+// What a grammar was compiled to. Immutable.
+struct AutomatonProgram {
+  RuleGraph rules;
+  CompiledSchemas schemas;
+  bool spaces = false;  // JSON may have one space after ',' and ':'
+};
+
+// The steps; stateless but for the arena that new frames go to. Not thread-safe.
+class Automaton {
+ public:
+  // Both outlive this.
+  Automaton(const AutomatonProgram& program, StateArena& arena)
+      : program_(program), arena_(arena) {}
+
+  // Appends the threads at the beginning.
+  void start(Threads& out);
+  // Append the threads that one thread becomes by reading a byte, or a marker. May append doubles,
+  // see remove_doubles().
+  void step(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_marker(const Thread& thread, TokenId marker, Threads& out);
+  // Whether the answer may end at this thread.
+  [[nodiscard]] bool complete(const Thread& thread);
+  // Appends the threads that go on where `thread` may end by itself, without a byte: a number that
+  // could have more digits, a raw text. Nothing for other leaves.
+  void leave(const Thread& thread, Threads& out);
+
+  // Appends the threads after the closing quote of a key. REQUIRES: kKey. Nothing if it may not
+  // close here.
+  void close_key(const Thread& thread, Threads& out);
+  // The same for a string value. REQUIRES: kString.
+  void close_string(const Thread& thread, Threads& out);
+
+  static void remove_doubles(Threads& threads);
+
+  [[nodiscard]] const AutomatonProgram& program() const { return program_; }
+
+ private:
+  // Goes to a node of a rule: reads nothing.
+  void enter(RuleGraph::NodeId node, const Frame* frame, Threads& out);
+  // The value or rule inside `frame` is complete.
+  void complete_inside(const Frame* frame, Threads& out);
+
+  void step_node(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_text(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_value(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_literal(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_number(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_string(const Thread& thread, std::uint8_t byte, Threads& out);
+
+  void open_string(const Thread& thread, const Formula& formula, Threads& out);
+  void open_object(const Thread& thread, const Formula& formula, Threads& out);
+  void open_array(const Thread& thread, const Formula& formula, Threads& out);
+
+  void step_object_open(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_key_start(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_key(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_colon(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_object_next(const Thread& thread, std::uint8_t byte, Threads& out);
+  [[nodiscard]] bool key_viable(const Thread& thread) const;
+  [[nodiscard]] bool key_state_viable(const Thread& thread, Dfa::State state) const;
+
+  void step_array_open(const Thread& thread, std::uint8_t byte, Threads& out);
+  void step_array_next(const Thread& thread, std::uint8_t byte, Threads& out);
+  void begin_element(const Thread& thread, bool space, Threads& out);
+  // uniqueItems: whether the string in progress can become one that is not there yet.
+  [[nodiscard]] bool string_fresh(const Thread& thread) const;
+  // The frame with a finished scalar added, where uniqueItems needs it.
+  [[nodiscard]] const Frame* with_value(const Frame* frame, const Thread& thread);
+
+  const AutomatonProgram& program_;
+  StateArena& arena_;
+  std::vector<std::pair<RuleGraph::NodeId, std::uint64_t>> entered_;  // during one enter()
+  int depth_ = 0;
+};
+
+}  // namespace daybreak::grammar

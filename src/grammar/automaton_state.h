@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The state of an answer in progress: a few threads, each a place to read on (a leaf) inside
+// containers and rules (frames). Threads exist side by side where a schema has alternatives that
+// the text has not decided yet. Frames never change: a step makes new ones, so that a state can be
+// kept, compared and returned to.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "grammar/number_language.h"
+#include "grammar/rule_graph.h"
+#include "grammar/shapes.h"
+#include "grammar/string_lexer.h"
+
+namespace daybreak::grammar {
+
+// The decoded text of a string that must be remembered, last code point first.
+struct TextLink {
+  const TextLink* before = nullptr;
+  std::uint32_t code_point = 0;
+  std::uint32_t length = 0;
+  std::uint64_t hash = 0;
+};
+
+// Returns whether two texts are equal.
+[[nodiscard]] bool equal_texts(const TextLink* a, const TextLink* b);
+// Returns the beginning of `text` with `length` code points. REQUIRES: length <= its length.
+[[nodiscard]] const TextLink* text_prefix(const TextLink* text, std::uint32_t length);
+
+// Keys of an object that no name of the schema covers, the newest first.
+struct KeyLink {
+  const KeyLink* next = nullptr;
+  const TextLink* text = nullptr;
+  std::uint64_t hash = 0;  // of all keys from here on
+};
+
+// Scalars that an array with uniqueItems holds so far.
+struct SeenValues {
+  std::uint8_t bits = 0;  // 1: null, 2: false, 4: true
+  std::vector<Decimal> numbers;
+  std::vector<const TextLink*> strings;  // null: the empty string
+  std::uint64_t hash = 0;
+};
+
+struct Frame {
+  enum class Kind : std::uint8_t { kRoot, kRule, kObject, kArray };
+
+  Kind kind = Kind::kRoot;
+  const Frame* parent = nullptr;
+  std::uint64_t hash = 0;  // of everything below and the parent's
+
+  RuleGraph::NodeId node = 0;  // kRule: where to go on
+
+  const ObjectShape* object = nullptr;  // kObject
+  const std::uint64_t* seen = nullptr;  // [object->words()]
+  std::uint32_t fulfilled = 0;
+  std::uint64_t count = 0;  // kObject: members; kArray: elements begun
+  const KeyLink* keys = nullptr;
+
+  const ArrayShape* array = nullptr;  // kArray
+  std::uint32_t counts = 0;
+  const SeenValues* values = nullptr;  // null unless array->unique
+
+  [[nodiscard]] ObjectProgress progress() const {
+    return {{seen, object->words()}, count, fulfilled};
+  }
+};
+
+enum class Leaf : std::uint8_t {
+  kEnd,         // the answer is complete
+  kNode,        // in a rule, at `node`
+  kText,        // in a raw text of `language`
+  kValue,       // before a JSON value of `formula`
+  kLiteral,     // in true, false or null: `literal`, after `at` bytes
+  kNumber,      // in a number of `numbers`
+  kString,      // in a string of `language`
+  kObjectOpen,  // after {
+  kKeyStart,    // after a comma in an object
+  kKey,         // in a key
+  kColon,       // after a key, its value will be of `formula`
+  kObjectNext,  // after a member
+  kArrayOpen,   // after [
+  kArrayNext,   // after an element
+};
+
+struct Thread {
+  Leaf leaf = Leaf::kEnd;
+  bool space = false;        // one space may come first
+  std::uint8_t types = 0;    // kValue: TypeBits
+  std::uint8_t literal = 0;  // kLiteral: 0 null, 1 false, 2 true
+  std::uint8_t at = 0;
+  std::uint32_t number = 0;  // kNode: node; kValue, kColon: formula
+  const Frame* frame = nullptr;
+  const std::shared_ptr<const StringLanguage>* language = nullptr;  // kText, kString, kKey
+  StringState string;
+  const TextLink* text = nullptr;           // kKey, kString: what must be remembered, else null
+  const KeyChoices* choices = nullptr;      // kKey
+  const NumberLanguage* numbers = nullptr;  // kNumber
+  NumberState digits;
+
+  [[nodiscard]] std::uint64_t hash() const;
+};
+
+using Threads = std::vector<Thread>;
+
+// Memory of one matcher's states: grows with the answer, shrinks on rollback.
+class StateArena {
+ public:
+  StateArena();
+  struct Mark {
+    std::size_t frames, texts, keys, words, choices, values;
+  };
+  [[nodiscard]] Mark mark() const;
+  // Frees everything made after `mark`.
+  void release(const Mark& mark);
+  [[nodiscard]] std::size_t bytes() const;
+
+  // Sets the hash and keeps the frame.
+  const Frame* keep(Frame frame);
+  const TextLink* text(const TextLink* before, std::uint32_t code_point);
+  const KeyLink* key(const KeyLink* next, const TextLink* text);
+  std::uint64_t* words(std::size_t count);
+  const KeyChoices* choices(KeyChoices choices);
+  // The values of `from` (null: none) and one more.
+  const SeenValues* add_bits(const SeenValues* from, std::uint8_t bits);
+  const SeenValues* add_number(const SeenValues* from, Decimal number);
+  const SeenValues* add_string(const SeenValues* from, const TextLink* text);
+
+ private:
+  // Elements with stable addresses that are freed last first.
+  template <class T>
+  struct Stack {
+    std::deque<T> items;
+    T& add(T item) { return items.emplace_back(std::move(item)); }
+    void shrink(std::size_t size) {
+      while (items.size() > size) {
+        items.pop_back();
+      }
+    }
+  };
+  Stack<Frame> frames_;
+  Stack<TextLink> texts_;
+  Stack<KeyLink> keys_;
+  Stack<std::vector<std::uint64_t>> words_;
+  Stack<KeyChoices> choices_;
+  Stack<SeenValues> values_;
+};
+
+}  // namespace daybreak::grammar

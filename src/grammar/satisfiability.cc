@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second half of FormulaTable: which formulas any value satisfies, and what is left then.
+#include <algorithm>
+#include <utility>
+
+#include "grammar/formula_table.h"
+#include "grammar/scalar_kinds.h"
+
+namespace daybreak::grammar {
+
+std::uint64_t Formula::count_scalars(std::uint64_t cap) const {
+  std::uint64_t total = static_cast<std::uint64_t>(null) + (booleans & 1U) + (booleans >> 1);
+  for (const NumberLanguage& language : numbers) {
+    total += count(language, cap);
+  }
+  for (const auto& language : strings) {
+    total += language->count(Dfa::kStart, 0, cap);
+  }
+  return std::min(total, cap);
+}
+
+std::uint8_t Formula::types() const {
+  const auto bit = [](bool any, TypeBits type) -> std::uint8_t { return any ? type : 0; };
+  return static_cast<std::uint8_t>(
+      bit(null, kNullType) | bit(booleans != 0, kBooleanType) | bit(!numbers.empty(), kNumberType) |
+      bit(!strings.empty(), kStringType) | bit(!objects.empty(), kObjectType) |
+      bit(!arrays.empty(), kArrayType));
+}
+
+std::size_t CompiledSchemas::bytes() const {
+  std::size_t total = 0;
+  for (const Formula& formula : formulas) {
+    total += sizeof(Formula) + formula.numbers.size() * sizeof(NumberLanguage) +
+             formula.strings.size() * sizeof(void*) +
+             (formula.objects.size() + formula.arrays.size()) * 4;
+    for (const auto& language : formula.strings) {
+      total += language->free() ? 0 : language->bytes();
+    }
+  }
+  for (const ObjectShape& shape : objects) {
+    total += sizeof(ObjectShape) + shape.keys.states.size() * sizeof(KeyAutomaton::State);
+    total += shape.keys.language == nullptr ? 0 : shape.keys.language->bytes();
+    for (const std::string& name : shape.keys.names) {
+      total += sizeof(std::string) + name.size();
+    }
+    for (const auto& options : shape.options) {
+      total += sizeof(options) + options.size() * sizeof(ChildOption);
+    }
+  }
+  for (const ArrayShape& shape : arrays) {
+    total += sizeof(ArrayShape) + (shape.distance.size() + shape.tail_distance.size()) * 4;
+    for (const auto& options : shape.prefix) {
+      total += sizeof(options) + options.size() * sizeof(ChildOption);
+    }
+  }
+  return total;
+}
+
+Status FormulaTable::decide() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    DAYBREAK_CHECK_OK(normaliser_.budget().spend(out_.formulas.size(), "schema"));
+    for (Formula& formula : out_.formulas) {
+      if (!formula.satisfiable) {
+        DAYBREAK_TRY(formula.satisfiable, satisfiable(formula));
+        changed = changed || formula.satisfiable;
+      }
+    }
+  }
+  return ok();
+}
+
+Result<bool> FormulaTable::satisfiable(const Formula& formula) {
+  if ((formula.types() & (kNullType | kBooleanType | kNumberType | kStringType)) != 0) {
+    return true;
+  }
+  for (const std::uint32_t shape : formula.objects) {
+    DAYBREAK_TRY(const bool possible, satisfiable(out_.objects[shape]));
+    if (possible) {
+      return true;
+    }
+  }
+  for (const std::uint32_t shape : formula.arrays) {
+    DAYBREAK_TRY(const bool possible, satisfiable(out_.arrays[shape]));
+    if (possible) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<ChildOption> FormulaTable::live(const std::vector<ChildOption>& options) const {
+  std::vector<ChildOption> left;
+  for (const ChildOption& option : options) {
+    if (out_.formulas[option.formula].satisfiable) {
+      left.push_back(option);
+    }
+  }
+  return left;
+}
+
+Result<bool> FormulaTable::satisfiable(const ObjectShape& shape) {
+  DAYBREAK_CHECK_OK(normaliser_.budget().spend(shape.options.size() + 1, "properties"));
+  ObjectShape now;
+  now.required = shape.required;
+  now.conditions = shape.conditions;
+  now.min = shape.min;
+  now.max = shape.max;
+  now.keys.names = shape.keys.names;
+  now.keys.atoms = shape.keys.atoms;
+  for (const auto& options : shape.options) {
+    now.options.push_back(live(options));
+  }
+  const std::vector<std::uint64_t> nothing(shape.words());
+  return now.can_finish({nothing, 0, 0});
+}
+
+Result<bool> FormulaTable::satisfiable(const ArrayShape& shape) {
+  ArrayShape now;
+  now.conditions = shape.conditions;
+  now.min = shape.min;
+  now.max = shape.max;
+  for (const auto& options : shape.prefix) {
+    now.prefix.push_back(live(options));
+  }
+  now.tail = live(shape.tail);
+  if (shape.unique && now.prefix.empty() && now.conditions.empty()) {
+    std::uint64_t distinct = 0;
+    for (const ChildOption& option : now.tail) {
+      const Formula& formula = out_.formulas[option.formula];
+      const bool containers = (formula.types() & (kObjectType | kArrayType)) != 0;
+      distinct = containers ? kNoLimit : formula.count_scalars(kMaxDistinct);
+    }
+    now.max = distinct >= kMaxDistinct ? now.max : std::min(now.max, distinct);
+  }
+  DAYBREAK_CHECK_OK(now.prepare(normaliser_.budget()));
+  return now.can_finish(0, 0);
+}
+
+Status FormulaTable::prune() {
+  Budget& budget = normaliser_.budget();
+  std::vector<bool> objects;
+  std::vector<bool> arrays;
+  for (ObjectShape& shape : out_.objects) {
+    DAYBREAK_TRY(const bool possible, satisfiable(shape));
+    objects.push_back(possible);
+    std::vector<bool> keep;
+    for (auto& options : shape.options) {
+      options = live(options);
+      keep.push_back(!options.empty());
+    }
+    DAYBREAK_TRY(shape.keys, keep_labels(shape.keys, keep, budget));
+  }
+  for (ArrayShape& shape : out_.arrays) {
+    DAYBREAK_TRY(const bool possible, satisfiable(shape));
+    arrays.push_back(possible);
+    for (auto& options : shape.prefix) {
+      options = live(options);
+    }
+    shape.tail = live(shape.tail);
+    if (possible) {
+      DAYBREAK_CHECK_OK(make_unique(shape));
+      DAYBREAK_CHECK_OK(shape.prepare(budget));
+    }
+  }
+  for (Formula& formula : out_.formulas) {
+    std::erase_if(formula.objects, [&](std::uint32_t shape) { return !objects[shape]; });
+    std::erase_if(formula.arrays, [&](std::uint32_t shape) { return !arrays[shape]; });
+  }
+  return ok();
+}
+
+Status FormulaTable::make_unique(ArrayShape& shape) {
+  if (!shape.unique) {
+    return ok();
+  }
+  const auto refuse = [](std::string_view why) {
+    return Error{Errc::kUnsupported, "uniqueItems cannot be enforced exactly: " + std::string(why)};
+  };
+  const bool mixed = !shape.prefix.empty() || !shape.conditions.empty();
+  std::vector<ChildOption> all = shape.tail;
+  for (const auto& options : shape.prefix) {
+    all.insert(all.end(), options.begin(), options.end());
+  }
+  for (const ChildOption& option : all) {
+    const Formula& formula = out_.formulas[option.formula];
+    if ((formula.types() & (kObjectType | kArrayType)) != 0) {
+      return refuse("its elements may be objects or arrays");
+    }
+    const std::uint64_t distinct = formula.count_scalars(kMaxDistinct);
+    if (distinct < kMaxDistinct) {
+      if (mixed) {
+        return refuse("its elements have few values, and prefixItems or contains beside it");
+      }
+      shape.max = std::min(shape.max, distinct);
+    }
+  }
+  return ok();
+}
+
+}  // namespace daybreak::grammar
