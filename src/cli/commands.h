@@ -13,6 +13,7 @@ void register_detokenize(Command root);
 void register_render(Command root);
 void register_parse(Command root);
 void register_schema(Command root);
+void register_schema_generate(Command schema);
 void register_chat(Command root);
 void register_generate(Command root);
 void register_inspect(Command root);

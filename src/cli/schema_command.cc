@@ -58,6 +58,7 @@ void register_schema(Command root) {
   schema.require_subcommand();
   register_check(schema);
   register_validate(schema);
+  register_schema_generate(schema);
 }
 
 }  // namespace daybreak::cli
