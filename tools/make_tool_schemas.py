@@ -346,9 +346,13 @@ def entry_of(name, schema):
     judge.check_schema(schema)
     valid, invalid = [], []
     for number, share in enumerate((100, 50, 0)):
-        dice = Dice(f"{name}/{number}")
-        value = Sampler(schema, dice, share).value(schema)
-        if not judge.is_valid(value):
+        # if, not and dependentRequired are met by luck.
+        for attempt in range(20):
+            dice = Dice(f"{name}/{number}/{attempt}")
+            value = Sampler(schema, dice, max(share, 50 if attempt else 0)).value(schema)
+            if judge.is_valid(value):
+                break
+        else:
             sys.exit(f"{name}: {compact(value)}: {next(judge.iter_errors(value)).message}")
         if compact(value) not in valid:
             valid.append(compact(value))
