@@ -16,7 +16,6 @@ namespace daybreak::grammar {
 struct AutomatonProgram {
   RuleGraph rules;
   CompiledSchemas schemas;
-  bool spaces = false;  // JSON may have one space after ',' and ':'
 };
 
 // The steps; stateless but for the arena that new frames go to. Not thread-safe.
@@ -41,8 +40,8 @@ class Automaton {
   // Appends the threads after the closing quote of a key. REQUIRES: kKey. Nothing if it may not
   // close here.
   void close_key(const Thread& thread, Threads& out);
-  // The same for a string value. REQUIRES: kString.
-  void close_string(const Thread& thread, Threads& out);
+  // Appends the threads after a string value. REQUIRES: kString, and the value is allowed.
+  void complete_string(const Thread& thread, Threads& out);
 
   static void remove_doubles(Threads& threads);
 
@@ -60,6 +59,7 @@ class Automaton {
   void step_literal(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_number(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_string(const Thread& thread, std::uint8_t byte, Threads& out);
+  void close_string(const Thread& thread, Threads& out);
 
   void open_string(const Thread& thread, const Formula& formula, Threads& out);
   void open_object(const Thread& thread, const Formula& formula, Threads& out);

@@ -5,6 +5,13 @@
 #include "grammar/automaton.h"
 
 namespace daybreak::grammar {
+namespace {
+
+std::uint8_t child_types(const Frame& frame) {
+  return static_cast<std::uint8_t>(kAllTypes | (frame.spaces ? kSpacedJson : 0));
+}
+
+}  // namespace
 
 // ------------------------------------------------------------------------------------- objects
 
@@ -17,6 +24,7 @@ void Automaton::open_object(const Thread& thread, const Formula& formula, Thread
     Frame frame;
     frame.kind = Frame::Kind::kObject;
     frame.parent = thread.frame;
+    frame.spaces = (thread.types & kSpacedJson) != 0;
     frame.object = &shape;
     frame.seen = arena_.words(shape.words());
     Thread next;
@@ -41,9 +49,9 @@ void Automaton::step_colon(const Thread& thread, std::uint8_t byte, Threads& out
     Thread next;
     next.leaf = Leaf::kValue;
     next.number = thread.number;
-    next.types = kAllTypes;
+    next.types = child_types(*thread.frame);
     next.frame = thread.frame;
-    next.space = program_.spaces;
+    next.space = thread.frame->spaces;
     out.push_back(next);
   }
 }
@@ -62,7 +70,7 @@ void Automaton::step_object_next(const Thread& thread, std::uint8_t byte, Thread
   Thread next;
   next.leaf = Leaf::kKeyStart;
   next.frame = thread.frame;
-  next.space = program_.spaces;
+  next.space = thread.frame->spaces;
   // A comma only where a key can follow.
   Threads keys;
   step_key_start(next, '"', keys);
@@ -81,6 +89,7 @@ void Automaton::open_array(const Thread& thread, const Formula& formula, Threads
     Frame frame;
     frame.kind = Frame::Kind::kArray;
     frame.parent = thread.frame;
+    frame.spaces = (thread.types & kSpacedJson) != 0;
     frame.array = &program_.schemas.arrays[number];
     Thread next;
     next.leaf = Leaf::kArrayOpen;
@@ -111,7 +120,7 @@ void Automaton::step_array_next(const Thread& thread, std::uint8_t byte, Threads
       complete_inside(frame.parent, out);
     }
   } else if (byte == ',') {
-    begin_element(thread, program_.spaces, out);
+    begin_element(thread, frame.spaces, out);
   }
 }
 
@@ -130,7 +139,7 @@ void Automaton::begin_element(const Thread& thread, bool space, Threads& out) {
     Thread element;
     element.leaf = Leaf::kValue;
     element.number = option.formula;
-    element.types = kAllTypes;
+    element.types = child_types(frame);
     element.frame = arena_.keep(next);
     element.space = space;
     out.push_back(element);

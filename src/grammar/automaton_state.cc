@@ -78,7 +78,7 @@ std::size_t StateArena::bytes() const {
 const Frame* StateArena::keep(Frame frame) {
   std::uint64_t hash = static_cast<std::uint64_t>(frame.kind);
   hash = join(hash, frame.parent == nullptr ? 0 : frame.parent->hash);
-  hash = join(hash, frame.node);
+  hash = join(hash, std::uint64_t{frame.node} << 1 | std::uint64_t{frame.spaces});
   if (frame.object != nullptr) {
     hash = join(hash, address(frame.object));
     for (std::size_t i = 0; i < frame.object->words(); ++i) {

@@ -58,6 +58,7 @@ struct Frame {
   std::uint64_t hash = 0;  // of everything below and the parent's
 
   RuleGraph::NodeId node = 0;  // kRule: where to go on
+  bool spaces = false;         // kObject, kArray: one space may follow ',' and ':'
 
   const ObjectShape* object = nullptr;  // kObject
   const std::uint64_t* seen = nullptr;  // [object->words()]

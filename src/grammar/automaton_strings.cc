@@ -120,8 +120,12 @@ void Automaton::close_string(const Thread& thread, Threads& out) {
         return equal_texts(text, thread.text);
       });
   if (!used && can_close(**thread.language, thread.string)) {
-    complete_inside(with_value(thread.frame, thread), out);
+    complete_string(thread, out);
   }
+}
+
+void Automaton::complete_string(const Thread& thread, Threads& out) {
+  complete_inside(with_value(thread.frame, thread), out);
 }
 
 const Frame* Automaton::with_value(const Frame* frame, const Thread& thread) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
 
 namespace daybreak::grammar {
 namespace {
@@ -134,11 +133,11 @@ std::string BigNatural::to_string() const {
   return out;
 }
 
-std::uint64_t BigNatural::saturated() const {
-  if (limbs_.size() > 2) {
-    return std::numeric_limits<std::uint64_t>::max();
+unsigned __int128 BigNatural::saturated() const {
+  if (limbs_.size() > 4) {
+    return ~static_cast<unsigned __int128>(0);
   }
-  std::uint64_t out = 0;
+  unsigned __int128 out = 0;
   for (std::size_t i = limbs_.size(); i-- > 0;) {
     out = (out << 32) | limbs_[i];
   }

@@ -26,8 +26,8 @@ class BigNatural {
   [[nodiscard]] bool even() const { return limbs_.empty() || limbs_[0] % 2 == 0; }
   // "0" for 0, otherwise without leading zeros.
   [[nodiscard]] std::string to_string() const;
-  // Returns min(value, 2^64 - 1).
-  [[nodiscard]] std::uint64_t saturated() const;
+  // Returns min(value, 2^128 - 1).
+  [[nodiscard]] unsigned __int128 saturated() const;
 
   friend bool operator==(const BigNatural&, const BigNatural&) = default;
   friend std::strong_ordering operator<=>(const BigNatural& a, const BigNatural& b);

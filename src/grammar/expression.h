@@ -25,6 +25,9 @@ using ExpressionPtr = std::shared_ptr<const Expression>;
 // A node in the compiled schemas (see formula.h), numbered by its owner.
 using FormulaId = std::uint32_t;
 
+// Beside TypeBits in Expression::types: one space may follow ',' and ':'.
+inline constexpr std::uint8_t kSpacedJson = 128;
+
 struct Expression {
   enum class Kind : std::uint8_t {
     kBytes,     // exactly `bytes`; empty: the empty string

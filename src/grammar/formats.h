@@ -12,6 +12,9 @@
 
 namespace daybreak::grammar {
 
+// Whether `format` is an assertion (dates are dates) or only an annotation.
+enum class Formats : bool { kAnnotate, kAssert };
+
 // Returns the language of `format` (date, time, date-time, duration, email, hostname, ipv4, ipv6,
 // uri, uri-reference, uuid, json-pointer, relative-json-pointer, and what else is regular), shared
 // by all callers, or nothing for a name that is not in the list. Days of a month and leap years are

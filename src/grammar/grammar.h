@@ -30,6 +30,9 @@ class Grammar {
   std::shared_ptr<const Impl> impl_;
 };
 
+// Longer than any draft.
+inline constexpr std::size_t kMaxRollback = 256;
+
 // The state of one sequence. Not thread-safe. Invariant: some continuation always leads to a
 // complete answer, so mask() is never empty before the answer is complete.
 class Matcher {
@@ -49,9 +52,12 @@ class Matcher {
   [[nodiscard]] bool accept(TokenId id);
   // Takes text that is there already (partial mode). Returns whether it is allowed.
   [[nodiscard]] bool accept_bytes(std::string_view text);
-  // Takes back the last `count` accepted ids, in O(1). REQUIRES: count <= accepted().
+  // Takes back the last `count` accepted ids, in O(1) plus what they had added.
+  // REQUIRES: count <= undoable().
   void rollback(std::size_t count);
   [[nodiscard]] std::size_t accepted() const;
+  // Ids that can be taken back: the last kMaxRollback at most.
+  [[nodiscard]] std::size_t undoable() const;
 
   // Whether the answer may end here, and whether nothing but the end is possible.
   [[nodiscard]] bool complete() const;

@@ -169,8 +169,8 @@ TEST(Lark, Errors) {
           "grammar: line 2, column 8: expected only terminals inside a terminal, found the rule "
           "'b'");
   invalid("start: C\nC: A\nA: B \"a\"\nB: \"b\" | A",
-          "grammar: line 4, column 1: expected a terminal that does not contain itself, found "
-          "'B'");
+          "grammar: line 3, column 1: expected a terminal that does not contain itself, found "
+          "'A'");
   invalid("start: \"a\" %ignore \" \"",
           "grammar: line 1, column 12: expected directives at the beginning of a line, found "
           "%ignore");

@@ -221,6 +221,7 @@ class RandomRules {
 };
 
 constexpr std::uint64_t kCases = 6000;
+constexpr std::uint64_t kCircleCases = 800;  // each takes longer
 
 struct Seen {
   std::size_t empty = 0;      // start rules that derive nothing
@@ -254,11 +255,11 @@ TEST(WithoutLeftRecursion, KeepsTheLanguageOfRandomRules) {
 
 TEST(WithoutLeftRecursion, KeepsTheLanguageOfRandomCircles) {
   Seen seen;
-  for (std::uint64_t seed = 0; seed < kCases; ++seed) {
+  for (std::uint64_t seed = 0; seed < kCircleCases; ++seed) {
     check(RandomRules(seed).make_circles(), "seed " + std::to_string(seed), seen);
   }
-  EXPECT_GT(seen.empty, kCases / 50);
-  EXPECT_GT(seen.rewritten, kCases / 3);
+  EXPECT_GT(seen.empty, kCircleCases / 50);
+  EXPECT_GT(seen.rewritten, kCircleCases / 3);
 }
 
 }  // namespace

@@ -212,7 +212,8 @@ void MaskBuilder::add_closing(Automaton& automaton, const Thread& thread, const 
     return key ? thread.frame->object->keys.states[exit.state].label : KeyLabel{0};
   };
   if (key) {
-    std::ranges::stable_sort(exits, {}, [&](const StringExit* exit) { return group(*exit); });
+    std::ranges::sort(exits, {},
+                      [&](const StringExit* exit) { return std::pair(group(*exit), exit->rest); });
   }
   KeyLabel marked = kNoLabel;
   bool closes = false;
@@ -220,9 +221,10 @@ void MaskBuilder::add_closing(Automaton& automaton, const Thread& thread, const 
     if (marked == kNoLabel || group(*exit) != marked) {
       marked = group(*exit);
       Thread quoted = thread;
-      quoted.string = {.state = exit->state, .chars = exit->chars};
+      quoted.string = {};
+      quoted.string.state = exit->state;
       Threads after;
-      key ? automaton.close_key(quoted, after) : automaton.close_string(quoted, after);
+      key ? automaton.close_key(quoted, after) : automaton.complete_string(quoted, after);
       closes = !after.empty();
       if (closes) {
         mark_rests(automaton, after);

@@ -8,11 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/token.h"
+#include "grammar/formats.h"
 #include "grammar/grammar.h"
 
 namespace daybreak::grammar {
@@ -66,10 +69,18 @@ struct CompileLimits {
                                                              const MessageMarkers& markers,
                                                              const CompileLimits& limits = {});
 
-// A JSON value of `schema` alone, for `schema accept`, /v1/completions and tests. `spaces` allows
-// one space after ',' and ':'.
+// Whether one space may follow ',' and ':'. Other whitespace never may.
+enum class JsonSpaces : bool { kNone, kOptional };
+
+struct SchemaGrammarOptions {
+  JsonSpaces spaces = JsonSpaces::kNone;
+  Formats formats = Formats::kAssert;
+  CompileLimits limits;
+};
+
+// A JSON value of `schema` alone, for `schema accept`, completions and tests.
 [[nodiscard]] Result<std::shared_ptr<const Grammar>> compile_schema(
-    std::string_view schema, bool spaces, const CompileLimits& limits = {});
+    std::string_view schema, const SchemaGrammarOptions& options = {});
 // Bare text forms.
 [[nodiscard]] Result<std::shared_ptr<const Grammar>> compile_regex_grammar(
     std::string_view pattern, const CompileLimits& limits = {});

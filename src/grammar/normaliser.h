@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "grammar/budget.h"
+#include "grammar/formats.h"
 #include "grammar/literals.h"
 #include "grammar/number_language.h"
 #include "grammar/pattern_table.h"
@@ -17,9 +18,6 @@
 #include "grammar/terms.h"
 
 namespace daybreak::grammar {
-
-// Whether `format` is an assertion (dates are dates) or only an annotation.
-enum class Formats : bool { kAnnotate, kAssert };
 
 // Not thread-safe. `literals`, `patterns` and `budget` outlive it.
 class Normaliser {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "grammar/ebnf.h"
+#include "grammar/mask_builder.h"
+#include "grammar/message_grammar.h"
+#include "grammar/message_rules.h"
+#include "grammar/program.h"
+
+namespace daybreak::grammar {
+namespace {
+
+using Compiled = Result<std::shared_ptr<const Grammar>>;
+
+Compiled assemble(const RuleSet& rules, CompiledSchemas schemas, std::string prefix,
+                  Budget& budget) {
+  auto impl = std::make_shared<Grammar::Impl>();
+  DAYBREAK_TRY(impl->program.rules, build_rule_graph(rules, budget));
+  impl->program.schemas = std::move(schemas);
+  impl->prefix = std::move(prefix);
+  impl->bytes = sizeof(Grammar::Impl) + impl->program.rules.bytes() +
+                impl->program.schemas.bytes() + impl->prefix.size();
+  return std::make_shared<const Grammar>(std::move(impl));
+}
+
+Compiled text_grammar(ExpressionPtr start, Budget& budget) {
+  RuleSet rules;
+  rules.start = std::move(start);
+  return assemble(rules, {}, {}, budget);
+}
+
+// Whether an answer may begin with the text that is there already.
+bool begins_with(const Grammar& grammar, std::string_view prefix) {
+  StateArena arena;
+  Automaton automaton(grammar.impl().program, arena);
+  Threads start;
+  automaton.start(start);
+  Threads after;
+  MaskBuilder::step_all(automaton, start, prefix, after);
+  return !after.empty();
+}
+
+}  // namespace
+
+bool MessageRules::constrains() const {
+  return body != Body::kText || use == Tools::kRequired ||
+         (use == Tools::kOptional && !tools.empty());
+}
+
+Compiled compile(const MessageRules& rules, const MessageMarkers& markers,
+                 const CompileLimits& limits) {
+  Budget budget(limits.steps);
+  DAYBREAK_TRY(MessageGrammar message, message_grammar(rules, markers, budget));
+  const std::string prefix = rules.start == MessageRules::Start::kResponse ? rules.partial : "";
+  DAYBREAK_TRY(auto grammar, assemble(message.rules, std::move(message.schemas), prefix, budget));
+  if (!begins_with(*grammar, prefix)) {
+    return Error{Errc::kInvalidArgument,
+                 "expected a partial message that a conforming answer can begin with, found one "
+                 "that no conforming answer begins with"};
+  }
+  return grammar;
+}
+
+Compiled compile_schema(std::string_view schema, const SchemaGrammarOptions& options) {
+  Budget budget(options.limits.steps);
+  SchemaCompiler compiler(budget, options.formats);
+  DAYBREAK_TRY(const Schema* root, compiler.read(schema));
+  DAYBREAK_TRY(const FormulaId formula, compiler.formula(*root));
+  DAYBREAK_TRY(CompiledSchemas schemas, compiler.finish());
+  if (!schemas.formulas[formula].satisfiable) {
+    return contradiction("schema");
+  }
+  RuleSet rules;
+  const bool spaced = options.spaces == JsonSpaces::kOptional;
+  rules.start = json(formula, static_cast<std::uint8_t>(kAllTypes | (spaced ? kSpacedJson : 0)));
+  return assemble(rules, std::move(schemas), {}, budget);
+}
+
+Compiled compile_regex_grammar(std::string_view pattern, const CompileLimits& limits) {
+  Budget budget(limits.steps);
+  DAYBREAK_TRY(ExpressionPtr start, regex_text(pattern, budget));
+  return text_grammar(std::move(start), budget);
+}
+
+Compiled compile_choice(std::span<const std::string> choices, const CompileLimits& limits) {
+  Budget budget(limits.steps);
+  DAYBREAK_TRY(ExpressionPtr start, choice_text(choices, budget));
+  return text_grammar(std::move(start), budget);
+}
+
+Compiled compile_text_grammar(std::string_view text, const CompileLimits& limits) {
+  Budget budget(limits.steps);
+  DAYBREAK_TRY(const RuleSet rules, parse_grammar(text, budget));
+  return assemble(rules, {}, {}, budget);
+}
+
+}  // namespace daybreak::grammar
