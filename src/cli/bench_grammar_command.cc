@@ -147,7 +147,7 @@ class GrammarBench {
   void measure(const Entry& entry) {
     ++result_.schemas;
     const auto begin = clock_.now();
-    auto compiled = grammar::compile_schema(entry.schema, false);
+    auto compiled = grammar::compile_schema(entry.schema);
     if (!compiled) {
       ++result_.refused[kind_of_refusal(compiled.error().message)];
       return;

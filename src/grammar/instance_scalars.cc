@@ -62,10 +62,11 @@ std::vector<std::uint64_t> distances(const Dfa& dfa) {
 }
 
 // Prefers printable ASCII where the edge has some.
-std::uint32_t code_point_of(const Dfa::Edge& edge, Rng& rng) {
+std::uint32_t code_point_of(const Dfa::Edge& edge, RandomInstanceOptions::Text text, Rng& rng) {
   const std::uint32_t low = std::max<std::uint32_t>(edge.low, 0x20);
   const std::uint32_t high = std::min<std::uint32_t>(edge.high, 0x7E);
-  if (low <= high && chance(rng, 80)) {
+  const std::uint32_t ascii = text == RandomInstanceOptions::Text::kWords ? 100 : 80;
+  if (low <= high && chance(rng, ascii)) {
     return low + rng.below(high - low + 1);
   }
   if (chance(rng, 30)) {
@@ -75,7 +76,8 @@ std::uint32_t code_point_of(const Dfa::Edge& edge, Rng& rng) {
 }
 
 std::optional<std::string> walk(const Dfa& dfa, const std::vector<std::uint64_t>& left,
-                                std::uint64_t min, std::uint64_t max, Rng& rng) {
+                                std::uint64_t min, std::uint64_t max,
+                                RandomInstanceOptions::Text text, Rng& rng) {
   std::string out;
   Dfa::State state = Dfa::kStart;
   for (std::uint64_t chars = 0;; ++chars) {
@@ -92,7 +94,7 @@ std::optional<std::string> walk(const Dfa& dfa, const std::vector<std::uint64_t>
       return dfa.accepts(state) && chars >= min ? std::optional(out) : std::nullopt;
     }
     const Dfa::Edge edge = pick(rng, viable);
-    std::uint32_t point = code_point_of(edge, rng);
+    std::uint32_t point = code_point_of(edge, text, rng);
     if (point >= 0xD800 && point < 0xE000) {
       point = edge.low < 0xD800 ? 0xD7FF : 0xE000;  // edges never begin or end at a surrogate
     }
@@ -235,7 +237,7 @@ bool SampledPatterns::matches(const std::string& pattern, std::string_view text)
 }
 
 std::optional<std::string> random_member(const Dfa& dfa, std::uint64_t min, std::uint64_t max,
-                                         Rng& rng) {
+                                         RandomInstanceOptions::Text text, Rng& rng) {
   if (dfa.empty()) {
     return std::nullopt;
   }
@@ -246,7 +248,7 @@ std::optional<std::string> random_member(const Dfa& dfa, std::uint64_t min, std:
   }
   const std::uint64_t limit = max - shortest > kFreeLength ? shortest + kFreeLength : max;
   for (int i = 0; i < kTries; ++i) {
-    if (auto found = walk(dfa, left, min, limit, rng)) {
+    if (auto found = walk(dfa, left, min, limit, text, rng)) {
       return found;
     }
   }
@@ -285,14 +287,14 @@ std::optional<std::string> random_string_of(std::span<const Schema* const> schem
     return natural;
   }
   if (rules.languages.size() == 1) {
-    return random_member(*rules.languages[0], rules.min, rules.max, rng);
+    return random_member(*rules.languages[0], rules.min, rules.max, text, rng);
   }
   Budget budget(kPatternSteps);
   Result<Dfa> both = *rules.languages[0];
   for (std::size_t i = 1; both && i < rules.languages.size(); ++i) {
     both = both->intersect(*rules.languages[i], budget);
   }
-  return both ? random_member(*both, rules.min, rules.max, rng) : std::nullopt;
+  return both ? random_member(*both, rules.min, rules.max, text, rng) : std::nullopt;
 }
 
 std::optional<std::string> random_number_of(std::span<const Schema* const> schemas, Integer integer,

@@ -31,7 +31,8 @@ class SampledPatterns {
 // Returns a string of the language with between `min` and `max` code points, or nothing if a few
 // walks found none.
 [[nodiscard]] std::optional<std::string> random_member(const Dfa& dfa, std::uint64_t min,
-                                                       std::uint64_t max, Rng& rng);
+                                                       std::uint64_t max,
+                                                       RandomInstanceOptions::Text text, Rng& rng);
 
 // Returns a string (unescaped) that all of `schemas` allow: lengths, patterns and formats.
 [[nodiscard]] std::optional<std::string> random_string_of(std::span<const Schema* const> schemas,

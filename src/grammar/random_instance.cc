@@ -378,7 +378,8 @@ Text InstanceMaker::new_name(const Members& members) {
   for (Ref s : members.schemas) {
     if (!s->pattern_properties.empty() && chance(rng_, 70)) {
       const Dfa* names = patterns_.find(pick(rng_, s->pattern_properties).first);
-      return names == nullptr ? std::nullopt : random_member(*names, 0, kNoLimit, rng_);
+      return names == nullptr ? std::nullopt
+                              : random_member(*names, 0, kNoLimit, options_.text, rng_);
     }
   }
   return options_.text == Options::Text::kAny && chance(rng_, 30)
