@@ -75,6 +75,14 @@ std::uint32_t code_point_of(const Dfa::Edge& edge, RandomInstanceOptions::Text t
   return edge.low + rng.below(edge.high - edge.low + 1);
 }
 
+// Drops the edges without printable ASCII if there are others.
+void keep_printable(std::vector<Dfa::Edge>& edges) {
+  const auto odd = [](const Dfa::Edge& edge) { return edge.high < 0x20 || edge.low > 0x7E; };
+  if (!std::ranges::all_of(edges, odd)) {
+    std::erase_if(edges, odd);
+  }
+}
+
 std::optional<std::string> walk(const Dfa& dfa, const std::vector<std::uint64_t>& left,
                                 std::uint64_t min, std::uint64_t max,
                                 RandomInstanceOptions::Text text, Rng& rng) {
@@ -92,6 +100,9 @@ std::optional<std::string> walk(const Dfa& dfa, const std::vector<std::uint64_t>
     }
     if (viable.empty()) {
       return dfa.accepts(state) && chars >= min ? std::optional(out) : std::nullopt;
+    }
+    if (text == RandomInstanceOptions::Text::kWords) {
+      keep_printable(viable);
     }
     const Dfa::Edge edge = pick(rng, viable);
     std::uint32_t point = code_point_of(edge, text, rng);
