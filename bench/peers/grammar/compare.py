@@ -121,8 +121,9 @@ def quantiles(values, unit):
 
 
 def kind_of(refusal):
-    """A refusal without what differs from schema to schema."""
-    return re.sub(r"[\"'`{\[].*", "...", refusal.strip().splitlines()[-1] if refusal.strip() else "unnamed")[:100]
+    """The first line of a refusal without what differs from schema to schema."""
+    line = next((line for line in refusal.splitlines() if line.strip()), "unnamed").strip()
+    return re.sub(r"/\S*/|\"[^\"]*\"?|'[^']*'?|`[^`]*`?|[{\[].*", "...", line)[:100]
 
 
 def summary(results, empty):
