@@ -13,6 +13,7 @@ void register_detokenize(Command root);
 void register_render(Command root);
 void register_parse(Command root);
 void register_schema(Command root);
+void register_schema_generate(Command schema);
 void register_chat(Command root);
 void register_generate(Command root);
 void register_inspect(Command root);
@@ -22,6 +23,7 @@ void register_config(Command root);
 void register_bench(Command root);
 void register_bench_kernels(Command bench);
 void register_bench_model(Command bench);  // decode and prefill
+void register_bench_grammar(Command bench);
 void register_help(Command root);
 
 }  // namespace daybreak::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What `daybreak bench grammar` measured, as text for people and as JSON for scripts.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace daybreak::cli {
+
+struct GrammarBenchResult {
+  std::size_t vocab_size = 0;
+  std::size_t schemas = 0;
+  std::size_t instances = 0;
+  std::map<std::string, std::size_t> refused;  // by the message without what it quotes
+  std::vector<std::string> wrongly_refused;    // valid instances, "NAME: instance N: ..."
+  std::vector<std::string> wrongly_accepted;   // invalid ones
+  std::vector<std::uint64_t> mask_ns;          // every mask after the first of each schema
+  std::vector<std::uint64_t> first_mask_ns;    // one per compiled schema: compile, matcher, mask
+  std::size_t grammar_bytes = 0;               // of all compiled grammars, alive together
+  std::size_t resident_bytes = 0;              // by which the process grew while they were made
+};
+
+// A distribution: mean and quantiles, in the unit asked for.
+struct Distribution {
+  double mean = 0, p50 = 0, p75 = 0, p90 = 0, p99 = 0, max = 0;
+};
+// Returns the distribution of `values`, each divided by `unit`; zeros for none. A quantile q is the
+// value below which a share q of all lies, at least.
+[[nodiscard]] Distribution distribution_of(std::vector<std::uint64_t> values, double unit);
+
+// Returns a refusal without what it quotes, so that refusals can be counted by kind: the path at
+// its front and everything in quotes are cut.
+[[nodiscard]] std::string kind_of_refusal(const std::string& message);
+
+[[nodiscard]] std::string grammar_bench_json(const GrammarBenchResult& result);
+[[nodiscard]] std::string grammar_bench_text(const GrammarBenchResult& result);
+
+}  // namespace daybreak::cli
