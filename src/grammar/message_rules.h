@@ -75,7 +75,7 @@ enum class JsonSpaces : bool { kNone, kOptional };
 struct SchemaGrammarOptions {
   JsonSpaces spaces = JsonSpaces::kNone;
   Formats formats = Formats::kAssert;
-  CompileLimits limits;
+  CompileLimits limits = {};
 };
 
 // A JSON value of `schema` alone, for `schema accept`, completions and tests.
