@@ -22,7 +22,7 @@ std::vector<Atom> cut(std::span<const CharSet> sets) {
       begins.push_back(range.high + 1);
     }
   }
-  // 0xD800 and 0x110000 may be among them; no atom begins there.
+  // 0xD800 and kMaxCodePoint + 1 may be among them; no atom begins there.
   std::ranges::sort(begins);
   begins.erase(std::ranges::unique(begins).begin(), begins.end());
   std::vector<Atom> atoms;
