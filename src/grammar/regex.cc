@@ -48,7 +48,7 @@ struct VectorHash {
 class Demands {
  public:
   using Set = std::uint32_t;
-  static constexpr Set kNone = 0;              // nothing is demanded
+  static constexpr Set kNone = 0;  // nothing is demanded
   static constexpr Set kImpossible = 0xFFFFFFFF;
 
   Demands() { find({}); }
@@ -155,8 +155,8 @@ class RegexCompiler {
     accept_ = nfa_.add({.kind = NfaKind::kAccept});
     tail_ = nfa_.add({.kind = NfaKind::kTail});
     for (std::uint32_t cls = 0; cls < alphabet.classes(); ++cls) {
-      after_.push_back(known(word_class().contains(alphabet.example(cls)) ? Before::kWord
-                                                                          : Before::kOther));
+      after_.push_back(
+          known(word_class().contains(alphabet.example(cls)) ? Before::kWord : Before::kOther));
     }
   }
 
@@ -246,9 +246,9 @@ class RegexCompiler {
     std::size_t kept = 0;
     for (const Member at : subset) {
       // A node without demands is the first of its node.
-      if (kept > 0 && (subset[kept - 1] == at ||
-                       (node_of(subset[kept - 1]) == node_of(at) &&
-                        demands_of(subset[kept - 1]) == Demands::kNone))) {
+      if (kept > 0 &&
+          (subset[kept - 1] == at || (node_of(subset[kept - 1]) == node_of(at) &&
+                                      demands_of(subset[kept - 1]) == Demands::kNone))) {
         continue;
       }
       subset[kept++] = at;

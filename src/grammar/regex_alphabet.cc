@@ -39,8 +39,8 @@ std::vector<Atom> cut(std::span<const CharSet> sets) {
 template <class Visit>
 void for_each_atom(std::span<const Atom> atoms, const CharSet& set, Visit visit) {
   for (const CharRange range : set.ranges()) {
-    auto at = static_cast<std::size_t>(
-        std::ranges::lower_bound(atoms, range.low, {}, &Atom::low) - atoms.begin());
+    auto at = static_cast<std::size_t>(std::ranges::lower_bound(atoms, range.low, {}, &Atom::low) -
+                                       atoms.begin());
     for (; at < atoms.size() && atoms[at].low <= range.high; ++at) {
       visit(at);
     }
@@ -59,7 +59,7 @@ Result<RegexAlphabet> RegexAlphabet::make(std::span<const CharSet> sets, Budget&
   out.atoms_ = cut(sets);
   constexpr std::uint32_t kNone = 0xFFFFFFFF;
   std::vector<std::uint32_t> sizes = {static_cast<std::uint32_t>(out.atoms_.size())};
-  std::vector<std::uint32_t> inside = {0};   // atoms of the class in the set at hand
+  std::vector<std::uint32_t> inside = {0};    // atoms of the class in the set at hand
   std::vector<std::uint32_t> part = {kNone};  // the new class for them
   std::vector<std::size_t> visited;
   for (const CharSet& set : sets) {

@@ -126,8 +126,7 @@ const CharSet& space_class() {
 }
 
 const CharSet& dot_class() {
-  static const CharSet set =
-      CharSet({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}).complement();
+  static const CharSet set = CharSet({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}).complement();
   return set;
 }
 

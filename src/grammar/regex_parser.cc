@@ -66,8 +66,8 @@ class RegexParser {
   };
 
   static Error fail(std::size_t at, std::string_view what) {
-    return Error{Errc::kInvalidArgument, "regular expression: at byte " + std::to_string(at) +
-                                             ": " + std::string(what)};
+    return Error{Errc::kInvalidArgument,
+                 "regular expression: at byte " + std::to_string(at) + ": " + std::string(what)};
   }
   static Error unsupported(std::size_t at, std::string_view what) {
     return Error{Errc::kUnsupported, "regular expression: at byte " + std::to_string(at) +
@@ -94,8 +94,7 @@ class RegexParser {
   }
   // One code point; the same set for each occurrence.
   Index add_char(std::uint32_t code) {
-    const auto [at, fresh] =
-        chars_.try_emplace(code, static_cast<std::uint32_t>(ast_.sets.size()));
+    const auto [at, fresh] = chars_.try_emplace(code, static_cast<std::uint32_t>(ast_.sets.size()));
     if (fresh) {
       ast_.sets.push_back(CharSet::of(code));
     }
@@ -127,8 +126,8 @@ class RegexParser {
     const std::size_t begin = at_;
     DAYBREAK_TRY(const Index item, atom(depth));
     const Kind kind = ast_.nodes[item].kind;
-    const bool assertion = !group_ && (kind == Kind::kBegin || kind == Kind::kLook ||
-                                       kind == Kind::kBoundary);
+    const bool assertion =
+        !group_ && (kind == Kind::kBegin || kind == Kind::kLook || kind == Kind::kBoundary);
     const std::size_t at = at_;
     DAYBREAK_TRY(const std::optional<Quantifier> quantifier, read_quantifier());
     if (!quantifier) {
@@ -141,10 +140,8 @@ class RegexParser {
       return fail(begin, "expected a quantifier with its bounds in order");
     }
     take("?");  // lazy: the same language
-    return add({.kind = Kind::kRepeat,
-                .min = quantifier->min,
-                .max = quantifier->max,
-                .items = {item}});
+    return add(
+        {.kind = Kind::kRepeat, .min = quantifier->min, .max = quantifier->max, .items = {item}});
   }
 
   // Takes *, +, ?, {n}, {n,} or {n,m} if one is next.
@@ -187,8 +184,7 @@ class RegexParser {
     if (!min || at >= text_.size() || text_[at] != '}') {
       return std::optional<Quantifier>();
     }
-    return std::optional(
-        Quantifier{*min, max.value_or(RegexNode::kNoMax), at + 1 - at_});
+    return std::optional(Quantifier{*min, max.value_or(RegexNode::kNoMax), at + 1 - at_});
   }
 
   Result<Index> atom(std::size_t depth) {
@@ -226,8 +222,8 @@ class RegexParser {
   Result<Index> group(std::size_t depth) {
     const std::size_t begin = at_;
     if (depth >= kMaxRegexDepth) {
-      return fail(begin, "expected groups nested at most " + std::to_string(kMaxRegexDepth) +
-                             " deep");
+      return fail(begin,
+                  "expected groups nested at most " + std::to_string(kMaxRegexDepth) + " deep");
     }
     ++at_;
     std::optional<bool> negative_look;
@@ -260,8 +256,8 @@ class RegexParser {
       ++end;
     }
     if (end > at_ + 1 && end < text_.size() && (text_[end] == ':' || text_[end] == ')')) {
-      return unsupported(begin, "flags within the pattern " +
-                                    std::string(text_.substr(begin, end + 1 - begin)));
+      return unsupported(
+          begin, "flags within the pattern " + std::string(text_.substr(begin, end + 1 - begin)));
     }
     return fail(begin, "expected (?:, (?=, (?! or (?<name> after '('");
   }
@@ -327,21 +323,35 @@ class RegexParser {
     const CodePoint code = valid_code_point(text_, at_);
     at_ += code.length;
     switch (code.value) {
-      case 'd': return ClassAtom{.set = digit_class()};
-      case 'D': return ClassAtom{.set = digit_class().complement()};
-      case 'w': return ClassAtom{.set = word_class()};
-      case 'W': return ClassAtom{.set = word_class().complement()};
-      case 's': return ClassAtom{.set = space_class()};
-      case 'S': return ClassAtom{.set = space_class().complement()};
-      case 't': return ClassAtom{.code = '\t'};
-      case 'n': return ClassAtom{.code = '\n'};
-      case 'v': return ClassAtom{.code = '\v'};
-      case 'f': return ClassAtom{.code = '\f'};
-      case 'r': return ClassAtom{.code = '\r'};
+      case 'd':
+        return ClassAtom{.set = digit_class()};
+      case 'D':
+        return ClassAtom{.set = digit_class().complement()};
+      case 'w':
+        return ClassAtom{.set = word_class()};
+      case 'W':
+        return ClassAtom{.set = word_class().complement()};
+      case 's':
+        return ClassAtom{.set = space_class()};
+      case 'S':
+        return ClassAtom{.set = space_class().complement()};
+      case 't':
+        return ClassAtom{.code = '\t'};
+      case 'n':
+        return ClassAtom{.code = '\n'};
+      case 'v':
+        return ClassAtom{.code = '\v'};
+      case 'f':
+        return ClassAtom{.code = '\f'};
+      case 'r':
+        return ClassAtom{.code = '\r'};
       case 'p':
-      case 'P': return property(begin, code.value == 'P');
-      case 'u': return unicode_escape(begin);
-      default: return other_escape(begin, code.value);
+      case 'P':
+        return property(begin, code.value == 'P');
+      case 'u':
+        return unicode_escape(begin);
+      default:
+        return other_escape(begin, code.value);
     }
   }
 
@@ -421,7 +431,8 @@ class RegexParser {
     const std::string_view name = text_.substr(at_, end - at_);
     const CharSet* set = property_class(name);
     if (set == nullptr) {
-      return unsupported(begin, "the property " + std::string(text_.substr(begin, end + 1 - begin)));
+      return unsupported(begin,
+                         "the property " + std::string(text_.substr(begin, end + 1 - begin)));
     }
     DAYBREAK_CHECK_OK(budget_.spend(set->ranges().size(), "regular expression"));
     at_ = end + 1;
@@ -484,7 +495,8 @@ class RegexParser {
   std::size_t groups_ = 0;
   std::size_t reference_ = 0;  // the highest backreference, 0: none
   std::size_t reference_at_ = 0;
-  bool group_ = false;  // whether the last atom was a group, which may be repeated whatever it holds
+  bool group_ =
+      false;  // whether the last atom was a group, which may be repeated whatever it holds
 };
 
 }  // namespace
