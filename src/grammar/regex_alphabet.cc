@@ -11,17 +11,14 @@ using Atom = RegexAlphabet::Atom;
 
 // Cuts all code points where a set begins or ends; one class.
 std::vector<Atom> cut(std::span<const CharSet> sets) {
-  std::vector<std::uint32_t> begins;
-  for (const CharRange range : CharSet::all().ranges()) {
-    begins.push_back(range.low);
-  }
+  std::vector<std::uint32_t> begins = {0, 0xE000};
   for (const CharSet& set : sets) {
     for (const CharRange range : set.ranges()) {
       begins.push_back(range.low);
       begins.push_back(range.high + 1);
     }
   }
-  // 0xD800 and 0x110000 may be among them; no atom begins there.
+  // 0xD800 and kMaxCodePoint + 1 may be among them; no atom begins there.
   std::ranges::sort(begins);
   begins.erase(std::ranges::unique(begins).begin(), begins.end());
   std::vector<Atom> atoms;

@@ -14,30 +14,34 @@ namespace {
 
 using tokenizer::CharClass;
 
-// Returns the code points whose class of the pre-tokenizer's table satisfies `wanted`.
-template <class Predicate>
-CharSet from_table(Predicate wanted) {
-  std::vector<CharRange> ranges;
+// Code points of the pre-tokenizer's table with one class, as ranges.
+struct TableRange {
+  CharRange range;
+  CharClass cls;
+};
+
+std::vector<TableRange> table_ranges() {
+  std::vector<TableRange> out;
   for (std::uint32_t code = 0; code <= kMaxCodePoint; ++code) {
-    if (!wanted(tokenizer::char_class(code))) {
-      continue;
-    }
-    if (!ranges.empty() && ranges.back().high + 1 == code) {
-      ranges.back().high = code;
+    const CharClass cls = tokenizer::char_class(code);
+    if (!out.empty() && out.back().cls == cls) {
+      out.back().range.high = code;
     } else {
-      ranges.push_back({code, code});
+      out.push_back({{code, code}, cls});
+    }
+  }
+  return out;
+}
+
+template <class Predicate>
+CharSet select(const std::vector<TableRange>& table, Predicate wanted) {
+  std::vector<CharRange> ranges;
+  for (const TableRange& entry : table) {
+    if (wanted(entry.cls)) {
+      ranges.push_back(entry.range);
     }
   }
   return CharSet(std::move(ranges));
-}
-
-CharSet with_bit(CharClass bit) {
-  return from_table([bit](CharClass c) { return (c & bit) != 0; });
-}
-
-// Letters that the pattern counts as heads of words only are Lu or Lt, tails only are Ll.
-CharSet exactly(CharClass bits) {
-  return from_table([bits](CharClass c) { return c == bits; });
 }
 
 // Lt: 31 letters such as U+01C5, and no more since Unicode 1.1.
@@ -81,6 +85,14 @@ struct Property {
 
 std::vector<Property> make_properties() {
   using namespace tokenizer;
+  const std::vector<TableRange> table = table_ranges();
+  const auto with_bit = [&](CharClass bit) {
+    return select(table, [bit](CharClass cls) { return (cls & bit) != 0; });
+  };
+  // Letters that the pattern counts as heads of words only are Lu or Lt, tails only are Ll.
+  const auto exactly = [&](CharClass bits) {
+    return select(table, [bits](CharClass cls) { return cls == bits; });
+  };
   const CharSet upper = exactly(kLetter | kUpper).intersect(titlecase().complement());
   const CharSet lower = exactly(kLetter | kLower);
   return {

@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "grammar/regex_ast.h"
 #include "grammar/regex_classes.h"
+#include "grammar/regex_quantifier.h"
 
 namespace daybreak::grammar {
 namespace {
@@ -55,23 +56,20 @@ class RegexParser {
   }
 
  private:
-  struct Quantifier {
-    std::uint32_t min = 0, max = 0;
-    std::size_t length = 0;
-  };
   // A member of a class: one code point (nothing for a lone surrogate), or a set.
   struct ClassAtom {
     std::optional<std::uint32_t> code = std::nullopt;
     CharSet set = {};
   };
 
-  static Error fail(std::size_t at, std::string_view what) {
-    return Error{Errc::kInvalidArgument,
-                 "regular expression: at byte " + std::to_string(at) + ": " + std::string(what)};
-  }
+  static Error fail(std::size_t at, std::string_view what) { return regex_fault(at, what); }
   static Error unsupported(std::size_t at, std::string_view what) {
     return Error{Errc::kUnsupported, "regular expression: at byte " + std::to_string(at) +
                                          ": not supported: " + std::string(what)};
+  }
+
+  static ClassAtom predefined(const CharSet& set, bool negative) {
+    return {.set = negative ? set.complement() : set};
   }
 
   [[nodiscard]] bool done() const { return at_ >= text_.size(); }
@@ -129,7 +127,7 @@ class RegexParser {
     const bool assertion =
         !group_ && (kind == Kind::kBegin || kind == Kind::kLook || kind == Kind::kBoundary);
     const std::size_t at = at_;
-    DAYBREAK_TRY(const std::optional<Quantifier> quantifier, read_quantifier());
+    DAYBREAK_TRY(const std::optional<RegexQuantifier> quantifier, take_quantifier());
     if (!quantifier) {
       return item;
     }
@@ -144,47 +142,11 @@ class RegexParser {
         {.kind = Kind::kRepeat, .min = quantifier->min, .max = quantifier->max, .items = {item}});
   }
 
-  // Takes *, +, ?, {n}, {n,} or {n,m} if one is next.
-  Result<std::optional<Quantifier>> read_quantifier() {
-    std::optional<Quantifier> out;
-    if (take("*")) {
-      out = {0, RegexNode::kNoMax};
-    } else if (take("+")) {
-      out = {1, RegexNode::kNoMax};
-    } else if (take("?")) {
-      out = {0, 1};
-    } else if (sees("{")) {
-      DAYBREAK_TRY(out, braces());
-      at_ += out ? out->length : 0;
-    }
-    return out;
-  }
-
-  // Returns the quantifier in braces at at_, without taking it; nothing if the brace is a letter.
-  [[nodiscard]] Result<std::optional<Quantifier>> braces() const {
-    std::size_t at = at_ + 1;
-    const auto number = [&]() -> std::optional<std::uint32_t> {
-      std::optional<std::uint64_t> value;
-      for (; at < text_.size() && is_digit(static_cast<unsigned char>(text_[at])); ++at) {
-        value = std::min<std::uint64_t>(
-            value.value_or(0) * 10 + static_cast<std::uint64_t>(text_[at] - '0'),
-            RegexNode::kNoMax - 1);
-      }
-      return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
-    };
-    const std::optional<std::uint32_t> min = number();
-    std::optional<std::uint32_t> max = min;
-    if (at < text_.size() && text_[at] == ',') {
-      ++at;
-      max = number();
-      if (!min && max && at < text_.size() && text_[at] == '}') {
-        return fail(at_, "expected {0,m}, found {,m}, which dialects read differently");
-      }
-    }
-    if (!min || at >= text_.size() || text_[at] != '}') {
-      return std::optional<Quantifier>();
-    }
-    return std::optional(Quantifier{*min, max.value_or(RegexNode::kNoMax), at + 1 - at_});
+  // Takes a quantifier if one is next.
+  Result<std::optional<RegexQuantifier>> take_quantifier() {
+    DAYBREAK_TRY(const auto quantifier, read_quantifier(text_, at_));
+    at_ += quantifier ? quantifier->length : 0;
+    return quantifier;
   }
 
   Result<Index> atom(std::size_t depth) {
@@ -210,7 +172,7 @@ class RegexParser {
       default:
         break;
     }
-    DAYBREAK_TRY(const std::optional<Quantifier> quantifier, read_quantifier());
+    DAYBREAK_TRY(const std::optional<RegexQuantifier> quantifier, take_quantifier());
     if (quantifier) {
       return fail(begin, "expected something to repeat before a quantifier");
     }
@@ -324,27 +286,14 @@ class RegexParser {
     at_ += code.length;
     switch (code.value) {
       case 'd':
-        return ClassAtom{.set = digit_class()};
       case 'D':
-        return ClassAtom{.set = digit_class().complement()};
+        return predefined(digit_class(), code.value == 'D');
       case 'w':
-        return ClassAtom{.set = word_class()};
       case 'W':
-        return ClassAtom{.set = word_class().complement()};
+        return predefined(word_class(), code.value == 'W');
       case 's':
-        return ClassAtom{.set = space_class()};
       case 'S':
-        return ClassAtom{.set = space_class().complement()};
-      case 't':
-        return ClassAtom{.code = '\t'};
-      case 'n':
-        return ClassAtom{.code = '\n'};
-      case 'v':
-        return ClassAtom{.code = '\v'};
-      case 'f':
-        return ClassAtom{.code = '\f'};
-      case 'r':
-        return ClassAtom{.code = '\r'};
+        return predefined(space_class(), code.value == 'S');
       case 'p':
       case 'P':
         return property(begin, code.value == 'P');
@@ -361,6 +310,14 @@ class RegexParser {
     }
     if (code == 'c' && !done() && is_letter(static_cast<unsigned char>(text_[at_]))) {
       return ClassAtom{.code = static_cast<unsigned char>(text_[at_++]) & 31U};
+    }
+    constexpr std::string_view kControlLetters = "tnvfr";
+    constexpr std::string_view kControls = "\t\n\v\f\r";
+    if (code < 0x80) {
+      const std::size_t control = kControlLetters.find(static_cast<char>(code));
+      if (control != std::string_view::npos) {
+        return ClassAtom{.code = static_cast<unsigned char>(kControls[control])};
+      }
     }
     if (code == 'x') {
       if (const auto value = hex_digits(2)) {
@@ -436,14 +393,14 @@ class RegexParser {
     }
     DAYBREAK_CHECK_OK(budget_.spend(set->ranges().size(), "regular expression"));
     at_ = end + 1;
-    return ClassAtom{.set = negative ? set->complement() : *set};
+    return predefined(*set, negative);
   }
 
   Result<ClassAtom> class_atom() {
+    if (take("\\b")) {
+      return ClassAtom{.code = '\b'};
+    }
     if (sees("\\")) {
-      if (take("\\b")) {
-        return ClassAtom{.code = '\b'};
-      }
       return class_escape();
     }
     const CodePoint code = valid_code_point(text_, at_);
