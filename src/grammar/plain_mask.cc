@@ -159,7 +159,13 @@ void PlainMask::add_tails(MaskCollector& out) {
     state.phase = tail.end.phase;
     state.partial = tail.end.partial;
     state.missing = tail.end.missing;
-    if (can_complete(language, state)) {
+    // Most tails are of UTF-8, and most states take all of it or nothing.
+    const LanguageView::Table* table = tail.end.phase == StringPhase::kUtf8 && !language.bounded()
+                                           ? view_->walk_table(state.state)
+                                           : nullptr;
+    const GroupMask takes = table != nullptr ? table->any & non_ascii_groups() : kAllGroups;
+    const GroupMask takes_all = table != nullptr ? table->full & non_ascii_groups() : 0;
+    if (takes != 0 && (takes_all == non_ascii_groups() || can_complete(language, state))) {
       out.add(tail.id);
     }
   };

@@ -15,6 +15,12 @@ void set_bits(MaskRow& row, std::span<const TokenId> ids) {
   }
 }
 
+void clear_bits(MaskRow& row, std::span<const TokenId> ids) {
+  for (const TokenId id : ids) {
+    row[id / 32] &= ~(std::uint32_t{1} << (id % 32));
+  }
+}
+
 }  // namespace
 
 SliceRows::SliceRows(const StringSlices& slices) : slices_(&slices) {
@@ -25,36 +31,67 @@ SliceRows::SliceRows(const StringSlices& slices) : slices_(&slices) {
 
 BaseRow SliceRows::within(StringCoding coding, std::size_t chars) {
   const CodingSlices& slices = slices_->of(coding);
-  const std::scoped_lock lock(mutex_);
   auto& rows = within_[static_cast<std::size_t>(coding)];
   chars = std::min(chars, slices.longest());
   // Lengths that no token has have the row of the next smaller one.
   while (chars > 0 && slices.up_to[chars - 1] == slices.up_to[chars]) {
     --chars;
   }
-  SharedRow& row = rows[chars];
-  if (!row) {
-    const std::span<const TokenId> ids(slices.ids);
-    const std::size_t count = slices.up_to[chars];
-    if (rows.back() && count > ids.size() / 2) {
-      MaskRow made = *rows.back();
-      for (const TokenId id : ids.subspan(count)) {
-        made[id / 32] &= ~(std::uint32_t{1} << (id % 32));
-      }
-      row = std::make_shared<const MaskRow>(std::move(made));
-    } else {
-      MaskRow made(slices_->words());
-      set_bits(made, ids.first(count));
-      row = std::make_shared<const MaskRow>(std::move(made));
+  SharedRow all;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (rows[chars]) {
+      return {rows[chars], true};
     }
+    all = rows.back();
   }
-  return {row, true};
+  const std::span<const TokenId> ids(slices.ids);
+  const std::size_t count = slices.up_to[chars];
+  MaskRow made(slices_->words());
+  if (all && count > ids.size() / 2) {
+    made = *all;
+    clear_bits(made, ids.subspan(count));
+  } else {
+    set_bits(made, ids.first(count));
+  }
+  SharedRow row = std::make_shared<const MaskRow>(std::move(made));
+  const std::scoped_lock lock(mutex_);
+  if (!rows[chars]) {
+    rows[chars] = std::move(row);
+  }
+  return {rows[chars], true};
+}
+
+MaskRow SliceRows::make_group_row(StringCoding coding, GroupMask groups, std::size_t chars) {
+  const CodingSlices& slices = slices_->of(coding);
+  // Returns the ids of a class that belong to the row: the first so many.
+  const auto wanted = [&](const TokenClass& tokens) -> std::size_t {
+    return (tokens.alphabet & ~groups) == 0 ? tokens.up_to[std::min(chars, tokens.longest())] : 0;
+  };
+  std::size_t count = 0;
+  for (const TokenClass* tokens : slices.classes) {
+    count += wanted(*tokens);
+  }
+  if (count <= slices.ids.size() / 2) {
+    MaskRow made(slices_->words());
+    for (const TokenClass* tokens : slices.classes) {
+      set_bits(made, std::span<const TokenId>(tokens->ids).first(wanted(*tokens)));
+    }
+    return made;
+  }
+  MaskRow made = *within(coding, slices.longest()).row;
+  for (const TokenClass* tokens : slices.classes) {
+    clear_bits(made, std::span<const TokenId>(tokens->ids).subspan(wanted(*tokens)));
+  }
+  for (const TailToken& tail : slices.tails) {
+    made[tail.id / 32] &= ~(std::uint32_t{1} << (tail.id % 32));
+  }
+  return made;
 }
 
 BaseRow SliceRows::of_groups(StringCoding coding, GroupMask groups, std::size_t chars) {
-  const CodingSlices& slices = slices_->of(coding);
   std::size_t longest = 0;
-  for (const TokenClass* tokens : slices.classes) {
+  for (const TokenClass* tokens : slices_->of(coding).classes) {
     if ((tokens->alphabet & ~groups) == 0) {
       longest = std::max(longest, tokens->longest());
     }
@@ -67,14 +104,7 @@ BaseRow SliceRows::of_groups(StringCoding coding, GroupMask groups, std::size_t 
       return {found->second, true};
     }
   }
-  MaskRow made(slices_->words());
-  for (const TokenClass* tokens : slices.classes) {
-    if ((tokens->alphabet & ~groups) == 0) {
-      const std::size_t count = tokens->up_to[std::min(chars, tokens->longest())];
-      set_bits(made, std::span<const TokenId>(tokens->ids).first(count));
-    }
-  }
-  SharedRow row = std::make_shared<const MaskRow>(std::move(made));
+  SharedRow row = std::make_shared<const MaskRow>(make_group_row(coding, groups, chars));
   const std::scoped_lock lock(mutex_);
   if (group_rows_.size() >= kMaxGroupRows) {
     std::erase_if(group_rows_, [](const auto& kept) { return kept.second.use_count() == 1; });

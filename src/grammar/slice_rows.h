@@ -35,6 +35,8 @@ class SliceRows {
  private:
   using Key = std::tuple<StringCoding, GroupMask, std::size_t>;
 
+  [[nodiscard]] MaskRow make_group_row(StringCoding coding, GroupMask groups, std::size_t chars);
+
   const StringSlices* slices_;
   mutable std::mutex mutex_;
   std::array<std::vector<SharedRow>, 2> within_;  // null until asked for

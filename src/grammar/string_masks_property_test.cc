@@ -81,7 +81,7 @@ std::shared_ptr<const StringLanguage> random_language(Rng& rng) {
       }
     }
     Budget budget(1'000'000);
-    auto dfa = std::move(builder).build(0, budget);
+    auto dfa = rng.below(6) == 0 ? Result<Dfa>(Dfa::all()) : std::move(builder).build(0, budget);
     if (!dfa || dfa->empty()) {
       continue;
     }

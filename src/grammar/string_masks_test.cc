@@ -74,8 +74,10 @@ TEST_F(StringMasksTest, WithinAnEscape) {
   ASSERT_EQ(step(*StringLanguage::all(), StringCoding::kJson, state, '\\'), StringStep::kInside);
   const auto mask = masks.find(StringLanguage::all(), StringCoding::kJson, state);
   EXPECT_EQ(inside(*mask), (std::set<TokenId>{1, 3, 6, 8}));
-  ASSERT_EQ(mask->exits.size(), 1U);  // the second quote of "," closes
-  EXPECT_EQ(texts(mask->exits[0].ids), (std::set<std::string>{"\",\""}));
+  // The first quote is escaped by what stands before the token, the second one closes; and what
+  // escapes a quote in text is itself escaped.
+  ASSERT_EQ(mask->exits.size(), 1U);
+  EXPECT_EQ(texts(mask->exits[0].ids), (std::set<std::string>{"\",\"", "\\\""}));
 }
 
 TEST_F(StringMasksTest, OfABoundedLength) {

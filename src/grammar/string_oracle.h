@@ -3,6 +3,7 @@
 
 // What may stand inside a string, by definition: the whole text is decoded from its beginning, and
 // an unfinished code point is tried against the spellings of many. Test code only, slow.
+// Long because: spelling, decoding and looking ahead are one definition.
 
 #include <algorithm>
 #include <cctype>

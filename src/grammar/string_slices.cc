@@ -12,7 +12,7 @@ namespace {
 
 // Classes below this size are thrown together: a class costs a few checks per mask, a token of
 // a class that must be walked a few nanoseconds.
-constexpr std::size_t kSmallClass = 64;
+constexpr std::size_t kSmallClass = 16;
 
 // A token as a string between two code points sees it.
 struct Spelling {
