@@ -74,7 +74,7 @@ struct Reply {
   chat::CompletionChoice choice;
 };
 
-class StructuredAnswer : public testing::Test {
+class StructuredAnswer : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     tokenizer_ = chat::shapes::load_tokenizer();
