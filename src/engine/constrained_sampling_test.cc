@@ -206,6 +206,7 @@ TEST(ConstrainedSampling, AMaskOfStopIdsAloneBeatsMinTokens) {
     return accepted.size() < 2 ? mask_of(kVocab, {9, 11}) : mask_of(kVocab, {9, 70});
   });
   const Draws got = draws(held, 1);
+  ASSERT_EQ(got.ids.size(), 12U);
   EXPECT_EQ(got.ids[0], 11U);  // something else than a stop id is possible: min_tokens holds
   EXPECT_EQ(got.ids[1], 11U);
   EXPECT_TRUE(got.ids[2] == 9 || got.ids[2] == 70) << got.ids[2];
