@@ -40,10 +40,10 @@ bool reads(const Grammar& grammar, std::string_view text, Reach reach) {
   automaton.start(start);
   Threads after;
   MaskBuilder::step_all(automaton, start, text, after);
-  return reach == Reach::kBeginning
-             ? !after.empty()
-             : std::ranges::any_of(
-                   after, [&](const Thread& thread) { return automaton.complete(thread); });
+  return reach == Reach::kBeginning ? !after.empty()
+                                    : std::ranges::any_of(after, [&](const Thread& thread) {
+                                        return automaton.complete(thread);
+                                      });
 }
 
 }  // namespace

@@ -174,8 +174,8 @@ Status StringKind::keywords(const Schema& schema, std::vector<Part<Term>>& parts
   if (schema.format && normaliser->formats() == Formats::kAssert) {
     if (const Dfa* format = format_language(*schema.format)) {
       // Formats live as long as the process.
-      parts.push_back(
-          language(std::shared_ptr<const Dfa>(std::shared_ptr<void>(), format), 0, kNoMaxChars));
+      parts.push_back(language(std::shared_ptr<const Dfa>(std::shared_ptr<void>(), format), 0,
+                               format_max_chars(*schema.format).value_or(kNoMaxChars)));
     }
   }
   return ok();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "base/utf8.h"
@@ -55,6 +57,49 @@ std::uint64_t count_free(std::uint32_t min, std::uint32_t max, std::uint64_t cap
   return total;
 }
 
+struct LanguageKey {
+  std::uint64_t dfa;
+  std::uint32_t min_chars, max_chars;
+  friend auto operator<=>(const LanguageKey&, const LanguageKey&) = default;
+};
+
+// The languages that are alive somewhere in the process. Schemas repeat each other, and everything
+// learnt about a language (its masks above all) is kept by its id. Bounded by what is alive: the
+// dead are swept whenever the table has doubled. Thread-safe.
+class LiveLanguages {
+ public:
+  std::shared_ptr<const StringLanguage> find(const LanguageKey& key, const Dfa& dfa) {
+    const std::lock_guard lock(mutex_);
+    const auto [first, last] = languages_.equal_range(key);
+    for (auto it = first; it != last; ++it) {
+      if (auto alive = it->second.lock(); alive != nullptr && alive->dfa() == dfa) {
+        return alive;
+      }
+    }
+    return nullptr;
+  }
+
+  void keep(const LanguageKey& key, const std::shared_ptr<const StringLanguage>& language) {
+    const std::lock_guard lock(mutex_);
+    if (languages_.size() >= sweep_at_) {
+      std::erase_if(languages_, [](const auto& entry) { return entry.second.expired(); });
+      sweep_at_ = std::max<std::size_t>(kFirstSweep, 2 * languages_.size());
+    }
+    languages_.emplace(key, language);
+  }
+
+ private:
+  static constexpr std::size_t kFirstSweep = 1'024;
+  std::mutex mutex_;
+  std::multimap<LanguageKey, std::weak_ptr<const StringLanguage>> languages_;
+  std::size_t sweep_at_ = kFirstSweep;
+};
+
+LiveLanguages& live_languages() {
+  static LiveLanguages languages;
+  return languages;
+}
+
 }  // namespace
 
 std::shared_ptr<const StringLanguage> StringLanguage::all() {
@@ -80,6 +125,10 @@ Result<std::shared_ptr<const StringLanguage>> StringLanguage::make(std::shared_p
   if (free && min_chars == 0 && max_chars == kNoMaxChars) {
     return all();
   }
+  const LanguageKey key{dfa->hash(), min_chars, max_chars};
+  if (auto known = live_languages().find(key, *dfa)) {
+    return known;
+  }
   struct Made : StringLanguage {};  // the constructor is private
   auto made = std::make_shared<Made>();
   made->dfa_ = std::move(dfa);
@@ -100,6 +149,7 @@ Result<std::shared_ptr<const StringLanguage>> StringLanguage::make(std::shared_p
       return std::shared_ptr<const StringLanguage>();
     }
   }
+  live_languages().keep(key, made);
   return std::shared_ptr<const StringLanguage>(std::move(made));
 }
 

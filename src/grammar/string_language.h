@@ -61,7 +61,8 @@ class StringLanguage {
   // general O(edges) per length until `cap` are found; O(1) where there are clearly enough.
   [[nodiscard]] std::uint64_t count(Dfa::State state, std::uint32_t chars, std::uint64_t cap) const;
 
-  // A process-wide number that tells languages apart; equal content made twice may differ.
+  // A process-wide number that tells languages apart. make() returns a language that is alive
+  // already where its content is asked for again.
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] std::size_t bytes() const;
 
