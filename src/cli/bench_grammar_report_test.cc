@@ -25,8 +25,8 @@ TEST(BenchGrammarReport, QuantilesAreValuesThatWereMeasured) {
 }
 
 TEST(BenchGrammarReport, RefusalsAreCountedByKind) {
-  EXPECT_EQ(kind_of_refusal(R"(#/properties/a: expected a pattern, found "^(?<=x)")"),
-            "expected a pattern, found ...");
+  const std::string refusal = R"~(#/properties/a: expected a pattern, found "^(?<=x)")~";
+  EXPECT_EQ(kind_of_refusal(refusal), "expected a pattern, found ...");
   EXPECT_EQ(kind_of_refusal("grammar: too large"), "grammar: too large");
   EXPECT_EQ(kind_of_refusal("#"), "#");
 }

@@ -18,6 +18,7 @@ namespace {
 struct Options {
   bool jsonl = false;
   bool formats = false;
+  bool annotate = false;
 };
 
 Status run(const LineHandler& handler) {
@@ -45,8 +46,7 @@ void register_validate(Command schema) {
       .required();
   sub.add_flag("--formats", options->formats, "take format for a rule, not for a remark");
   sub.runs([options] {
-    const auto formats =
-        options->formats ? grammar::FormatMode::kAssertion : grammar::FormatMode::kAnnotation;
+    const auto formats = options->formats ? grammar::Formats::kAssert : grammar::Formats::kAnnotate;
     return run([formats](const std::string& line) { return schema_validate_line(line, formats); });
   });
 }
@@ -58,8 +58,13 @@ void register_accept(Command schema) {
   sub.add_flag("--jsonl", options->jsonl,
                "read {\"schema\", \"text\"} per line, write {\"accepted\"}")
       .required();
-  sub.runs(
-      [options] { return run([](const std::string& line) { return schema_accept_line(line); }); });
+  sub.add_flag("--annotate-formats", options->annotate,
+               "take format for a remark; decoding takes it for a rule");
+  sub.runs([options] {
+    const auto formats =
+        options->annotate ? grammar::Formats::kAnnotate : grammar::Formats::kAssert;
+    return run([formats](const std::string& line) { return schema_accept_line(line, formats); });
+  });
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ std::optional<bool> verdict(const grammar::Validator& validator, const std::stri
   if (!tree) {
     return std::nullopt;
   }
-  const auto loose = validator.validate(*tree, {.formats = grammar::FormatMode::kAnnotation});
-  const auto strict = validator.validate(*tree, {.formats = grammar::FormatMode::kAssertion});
+  const auto loose = validator.validate(*tree, {.formats = grammar::Formats::kAnnotate});
+  const auto strict = validator.validate(*tree, {.formats = grammar::Formats::kAssert});
   if (!loose || !strict || loose->valid() != strict->valid()) {
     return std::nullopt;
   }

@@ -74,7 +74,7 @@ Result<std::string> schema_check_line(std::string_view line) {
   return out + "}";
 }
 
-Result<std::string> schema_validate_line(std::string_view line, grammar::FormatMode formats) {
+Result<std::string> schema_validate_line(std::string_view line, grammar::Formats formats) {
   DAYBREAK_TRY(const SchemaLine read, read_schema_line(line, "instance", MemberNeed::kRequired));
   DAYBREAK_TRY(auto document, grammar::SchemaDocument::parse(read.schema));
   DAYBREAK_TRY(const auto validator, grammar::Validator::create(std::move(document)));
@@ -95,17 +95,18 @@ Result<std::string> schema_validate_line(std::string_view line, grammar::FormatM
   return out + "]}";
 }
 
-Result<std::string> schema_accept_line(std::string_view line) {
+Result<std::string> schema_accept_line(std::string_view line, grammar::Formats formats) {
   DAYBREAK_TRY(const SchemaLine read, read_schema_line(line, "text", MemberNeed::kRequired));
   const JsonNode& text = *read.tree.find("text");
   if (!text.is(JsonNode::Kind::kString)) {
     return Error{Errc::kInvalidArgument,
                  "line: text: expected a string, found " + printable(text.raw, 60)};
   }
-  DAYBREAK_TRY(const auto grammar,
-               grammar::compile_schema(read.schema, {.spaces = grammar::JsonSpaces::kOptional}));
-  return std::string(grammar::accepts(*grammar, text.text) ? "{\"accepted\":true}"
-                                                           : "{\"accepted\":false}");
+  DAYBREAK_TRY(
+      const bool accepted,
+      grammar::schema_accepts(read.schema, text.text,
+                              {.spaces = grammar::JsonSpaces::kOptional, .formats = formats}));
+  return std::string(accepted ? "{\"accepted\":true}" : "{\"accepted\":false}");
 }
 
 }  // namespace daybreak::cli

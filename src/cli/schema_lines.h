@@ -33,11 +33,12 @@ enum class MemberNeed : bool { kOptional, kRequired };
 // {"schema", "instance"} -> {"ok": bool, "errors": [{"instance_path", "schema_path", "keyword",
 // "message"}, ...]}. Errors: as read_schema_line; and those of the schema and the validator.
 [[nodiscard]] Result<std::string> schema_validate_line(std::string_view line,
-                                                       grammar::FormatMode formats);
+                                                       grammar::Formats formats);
 
 // {"schema", "text"} -> {"accepted": bool}: whether the automaton that constrains answers takes the
 // text, byte by byte, to its end. One space may follow ',' and ':'.
 // Errors: as read_schema_line; a schema that cannot be enforced exactly, by name.
-[[nodiscard]] Result<std::string> schema_accept_line(std::string_view line);
+[[nodiscard]] Result<std::string> schema_accept_line(std::string_view line,
+                                                     grammar::Formats formats);
 
 }  // namespace daybreak::cli

@@ -15,7 +15,7 @@ std::string text_of(const Result<std::string>& answer) {
 std::string check(std::string_view line) { return text_of(schema_check_line(line)); }
 
 std::string validate(std::string_view line) {
-  return text_of(schema_validate_line(line, grammar::FormatMode::kAnnotation));
+  return text_of(schema_validate_line(line, grammar::Formats::kAnnotate));
 }
 
 TEST(SchemaLines, ChecksInBothDialects) {

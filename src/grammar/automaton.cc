@@ -283,7 +283,10 @@ void Automaton::step_number(const Thread& thread, std::uint8_t byte, Threads& ou
   const SeenValues* seen = thread.frame->values;
   const auto excluded =
       seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
-  auto next = thread.numbers->next(*thread.digits, static_cast<char>(byte), excluded);
+  const bool point = byte == '.' && program_.integers == Integers::kPlain &&
+                     thread.numbers->language().integers == NumberLanguage::Integers::kOnly;
+  auto next = point ? std::nullopt
+                    : thread.numbers->next(*thread.digits, static_cast<char>(byte), excluded);
   if (next) {
     out.push_back(thread);
     out.back().digits = arena_.number(*std::move(next));

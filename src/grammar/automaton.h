@@ -9,6 +9,7 @@
 
 #include "base/token.h"
 #include "grammar/automaton_state.h"
+#include "grammar/message_rules.h"
 
 namespace daybreak::grammar {
 
@@ -16,6 +17,7 @@ namespace daybreak::grammar {
 struct AutomatonProgram {
   RuleGraph rules;
   CompiledSchemas schemas;
+  Integers integers = Integers::kZeroFraction;
 };
 
 // The steps; stateless but for the arena that new frames go to. Not thread-safe.
@@ -37,9 +39,9 @@ class Automaton {
   // could have more digits, a raw text. Nothing for other leaves.
   void leave(const Thread& thread, Threads& out);
 
-  // Appends the threads after the closing quote of a key. REQUIRES: kKey. Nothing if it may not
-  // close here.
-  void close_key(const Thread& thread, Threads& out);
+  // Appends the threads after a key that is `label`, if such a key may come. REQUIRES: kKey, and
+  // the key was not there yet.
+  void complete_key(const Thread& thread, KeyLabel label, Threads& out);
   // Appends the threads after a string value. REQUIRES: kString, and the value is allowed.
   void complete_string(const Thread& thread, Threads& out);
 
@@ -70,6 +72,7 @@ class Automaton {
   void step_key(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_colon(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_object_next(const Thread& thread, std::uint8_t byte, Threads& out);
+  void close_key(const Thread& thread, Threads& out);
   [[nodiscard]] bool key_viable(const Thread& thread) const;
   [[nodiscard]] bool key_state_viable(const Thread& thread, Dfa::State state) const;
 

@@ -231,14 +231,27 @@ bool Automaton::key_viable(const Thread& thread) const {
 }
 
 void Automaton::close_key(const Thread& thread, Threads& out) {
-  const Frame& frame = *thread.frame;
-  const ObjectShape& shape = *frame.object;
-  const KeyLabel label = thread.string.phase == StringPhase::kPlain
-                             ? shape.keys.states[thread.string.state].label
-                             : kNoLabel;
+  if (thread.string.phase != StringPhase::kPlain) {
+    return;
+  }
+  const KeyAutomaton& keys = thread.frame->object->keys;
+  const KeyLabel label = keys.states[thread.string.state].label;
   if (label == kNoLabel) {
     return;
   }
+  if (label >= keys.names.size()) {
+    for (const KeyLink* key = thread.frame->keys; key != nullptr; key = key->next) {
+      if (equal_texts(key->text, thread.text)) {
+        return;
+      }
+    }
+  }
+  complete_key(thread, label, out);
+}
+
+void Automaton::complete_key(const Thread& thread, KeyLabel label, Threads& out) {
+  const Frame& frame = *thread.frame;
+  const ObjectShape& shape = *frame.object;
   const bool name = label < shape.keys.names.size();
   if (name ? !bit(thread.choices->names, label)
            : ((thread.choices->atoms >> (label - shape.keys.names.size())) & 1U) == 0) {
@@ -251,11 +264,6 @@ void Automaton::close_key(const Thread& thread, Threads& out) {
     seen[label / 64] |= std::uint64_t{1} << (label % 64);
     next.seen = seen;
   } else {
-    for (const KeyLink* key = frame.keys; key != nullptr; key = key->next) {
-      if (equal_texts(key->text, thread.text)) {
-        return;
-      }
-    }
     next.keys = arena_.key(frame.keys, thread.text);
   }
   // Without an upper bound, members beyond the lower one need no count.

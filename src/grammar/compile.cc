@@ -13,9 +13,10 @@ namespace {
 
 using Compiled = Result<std::shared_ptr<const Grammar>>;
 
-Compiled assemble(const RuleSet& rules, CompiledSchemas schemas, std::string prefix,
-                  Budget& budget) {
+Compiled assemble(const RuleSet& rules, CompiledSchemas schemas, Integers integers,
+                  std::string prefix, Budget& budget) {
   auto impl = std::make_shared<Grammar::Impl>();
+  impl->program.integers = integers;
   DAYBREAK_TRY(impl->program.rules, build_rule_graph(rules, budget));
   impl->program.schemas = std::move(schemas);
   impl->prefix = std::move(prefix);
@@ -27,7 +28,7 @@ Compiled assemble(const RuleSet& rules, CompiledSchemas schemas, std::string pre
 Compiled text_grammar(ExpressionPtr start, Budget& budget) {
   RuleSet rules;
   rules.start = std::move(start);
-  return assemble(rules, {}, {}, budget);
+  return assemble(rules, {}, Integers::kPlain, {}, budget);
 }
 
 enum class Reach : bool { kBeginning, kWhole };
@@ -46,6 +47,22 @@ bool reads(const Grammar& grammar, std::string_view text, Reach reach) {
                                       });
 }
 
+// Null: nothing satisfies the schema.
+Compiled any_schema(std::string_view schema, const SchemaGrammarOptions& options) {
+  Budget budget(options.limits.steps);
+  SchemaCompiler compiler(budget, options.formats);
+  DAYBREAK_TRY(const Schema* root, compiler.read(schema));
+  DAYBREAK_TRY(const FormulaId formula, compiler.formula(*root));
+  DAYBREAK_TRY(CompiledSchemas schemas, compiler.finish());
+  if (!schemas.formulas[formula].satisfiable) {
+    return std::shared_ptr<const Grammar>();
+  }
+  RuleSet rules;
+  const bool spaced = options.spaces == JsonSpaces::kOptional;
+  rules.start = json(formula, static_cast<std::uint8_t>(kAllTypes | (spaced ? kSpacedJson : 0)));
+  return assemble(rules, std::move(schemas), options.integers, {}, budget);
+}
+
 }  // namespace
 
 bool accepts(const Grammar& grammar, std::string_view text) {
@@ -62,7 +79,8 @@ Compiled compile(const MessageRules& rules, const MessageMarkers& markers,
   Budget budget(limits.steps);
   DAYBREAK_TRY(MessageGrammar message, message_grammar(rules, markers, budget));
   const std::string prefix = rules.start == MessageRules::Start::kResponse ? rules.partial : "";
-  DAYBREAK_TRY(auto grammar, assemble(message.rules, std::move(message.schemas), prefix, budget));
+  DAYBREAK_TRY(auto grammar, assemble(message.rules, std::move(message.schemas), Integers::kPlain,
+                                      prefix, budget));
   if (!reads(*grammar, prefix, Reach::kBeginning)) {
     return Error{Errc::kInvalidArgument,
                  "expected a partial message that a conforming answer can begin with, found one "
@@ -72,18 +90,17 @@ Compiled compile(const MessageRules& rules, const MessageMarkers& markers,
 }
 
 Compiled compile_schema(std::string_view schema, const SchemaGrammarOptions& options) {
-  Budget budget(options.limits.steps);
-  SchemaCompiler compiler(budget, options.formats);
-  DAYBREAK_TRY(const Schema* root, compiler.read(schema));
-  DAYBREAK_TRY(const FormulaId formula, compiler.formula(*root));
-  DAYBREAK_TRY(CompiledSchemas schemas, compiler.finish());
-  if (!schemas.formulas[formula].satisfiable) {
+  DAYBREAK_TRY(auto grammar, any_schema(schema, options));
+  if (grammar == nullptr) {
     return contradiction("schema");
   }
-  RuleSet rules;
-  const bool spaced = options.spaces == JsonSpaces::kOptional;
-  rules.start = json(formula, static_cast<std::uint8_t>(kAllTypes | (spaced ? kSpacedJson : 0)));
-  return assemble(rules, std::move(schemas), {}, budget);
+  return grammar;
+}
+
+Result<bool> schema_accepts(std::string_view schema, std::string_view text,
+                            const SchemaGrammarOptions& options) {
+  DAYBREAK_TRY(const auto grammar, any_schema(schema, options));
+  return grammar != nullptr && accepts(*grammar, text);
 }
 
 Compiled compile_regex_grammar(std::string_view pattern, const CompileLimits& limits) {
@@ -101,7 +118,7 @@ Compiled compile_choice(std::span<const std::string> choices, const CompileLimit
 Compiled compile_text_grammar(std::string_view text, const CompileLimits& limits) {
   Budget budget(limits.steps);
   DAYBREAK_TRY(const RuleSet rules, parse_grammar(text, budget));
-  return assemble(rules, {}, {}, budget);
+  return assemble(rules, {}, Integers::kPlain, {}, budget);
 }
 
 }  // namespace daybreak::grammar

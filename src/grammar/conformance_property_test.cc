@@ -57,7 +57,7 @@ struct Subject {
     if (!tree) {
       return std::nullopt;
     }
-    const auto result = validator->validate(*tree, {.formats = FormatMode::kAssertion});
+    const auto result = validator->validate(*tree, {.formats = Formats::kAssert});
     return result ? std::optional(result->valid() && !has_duplicate_keys(*tree)) : std::nullopt;
   }
 };

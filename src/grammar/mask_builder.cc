@@ -67,7 +67,22 @@ MaskBuilder::MaskBuilder(const VocabularyIndex& vocabulary)
     : vocabulary_(vocabulary),
       levels_(vocabulary.trie().depth() + 2),
       accepted_(vocabulary.strings().rests().nodes()),
-      own_(vocabulary.words()) {}
+      another_key_(accepted_.size()),
+      own_(vocabulary.words()) {
+  mark_another_key(TokenTrie::kRoot, false, false);
+}
+
+// The walk over what follows a key does not know that key itself, so a token in which one more key
+// follows is looked at byte by byte.
+void MaskBuilder::mark_another_key(TokenTrie::Node node, bool comma, bool another) {
+  const TokenTrie& rests = vocabulary_.strings().rests();
+  another_key_[node] = another;
+  for (TokenTrie::Node child = node + 1; child < rests.end(node); child = rests.end(child)) {
+    const std::uint8_t byte = rests.byte(child);
+    mark_another_key(child, byte == ',' || (comma && byte == ' '),
+                     another || (comma && byte == '"'));
+  }
+}
 
 Threads& MaskBuilder::level(std::size_t depth) {
   levels_[depth].clear();
@@ -161,14 +176,11 @@ bool MaskBuilder::add_string(Automaton& automaton, const Thread& thread,
   std::ranges::fill(own_, 0U);
   add_inside(*mask, own_);
   add_closing(automaton, thread, *mask, own_);
-  const Threads only{thread};
   for (const TokenId id : suspects(vocabulary_.trie(), thread.string, texts)) {
-    Threads after;
-    step_all(automaton, only, vocabulary_.token(id), after);
-    if (after.empty()) {
-      clear_bit(own_, id);
-    } else {
+    if (allowed(automaton, thread, id)) {
       set_bit(own_, id);
+    } else {
+      clear_bit(own_, id);
     }
   }
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -220,22 +232,30 @@ void MaskBuilder::add_closing(Automaton& automaton, const Thread& thread, const 
   for (const StringExit* exit : exits) {
     if (marked == kNoLabel || group(*exit) != marked) {
       marked = group(*exit);
-      Thread quoted = thread;
-      quoted.string = {};
-      quoted.string.state = exit->state;
       Threads after;
-      key ? automaton.close_key(quoted, after) : automaton.complete_string(quoted, after);
+      key ? automaton.complete_key(thread, marked, after)
+          : automaton.complete_string(thread, after);
       closes = !after.empty();
       if (closes) {
         mark_rests(automaton, after);
       }
     }
-    if (closes && accepted_[exit->rest] == round_) {
-      for (const TokenId id : exit->ids) {
+    if (!closes || accepted_[exit->rest] != round_) {
+      continue;
+    }
+    const bool sure = !key || !another_key_[exit->rest];
+    for (const TokenId id : exit->ids) {
+      if (sure || allowed(automaton, thread, id)) {
         set_bit(row, id);
       }
     }
   }
+}
+
+bool MaskBuilder::allowed(Automaton& automaton, const Thread& thread, TokenId id) const {
+  Threads after;
+  step_all(automaton, {thread}, vocabulary_.token(id), after);
+  return !after.empty();
 }
 
 void MaskBuilder::mark_rests(Automaton& automaton, const Threads& threads) {

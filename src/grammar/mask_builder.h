@@ -35,6 +35,8 @@ class MaskBuilder {
   void add_text(const Thread& thread, std::span<std::uint32_t> row);
   void add_closing(Automaton& automaton, const Thread& thread, const StringMask& mask,
                    std::span<std::uint32_t> row);
+  [[nodiscard]] bool allowed(Automaton& automaton, const Thread& thread, TokenId id) const;
+  void mark_another_key(TokenTrie::Node node, bool comma, bool another);
   // Marks in accepted_ the nodes of rests() that `threads` can read.
   void mark_rests(Automaton& automaton, const Threads& threads);
   void mark_below(Automaton& automaton, TokenTrie::Node node, std::size_t depth);
@@ -51,6 +53,7 @@ class MaskBuilder {
   std::vector<Threads> levels_;          // by depth in the trie
   std::vector<std::uint32_t> accepted_;  // [rests().nodes()]: the round that accepted it
   std::uint32_t round_ = 0;
+  std::vector<bool> another_key_;   // [rests().nodes()]: whether a key can begin within
   std::vector<std::uint32_t> own_;  // the row of one thread
 };
 

@@ -62,9 +62,8 @@ struct CompileLimits {
   std::uint64_t steps = 4'000'000;
 };
 
-// Errors: kInvalidArgument, kUnsupported, kTooLarge with messages that start with the thing:
-// "response_format.json_schema.schema: ...", "tools[2].function.parameters: ..." (the caller's
-// names are given by `body` and the index in `tools`).
+// Integers have no fraction. Errors: kInvalidArgument, kUnsupported, kTooLarge; the message is
+// about the body, or starts with "tools[I].function.parameters: ", I being an index of rules.tools.
 [[nodiscard]] Result<std::shared_ptr<const Grammar>> compile(const MessageRules& rules,
                                                              const MessageMarkers& markers,
                                                              const CompileLimits& limits = {});
@@ -72,11 +71,21 @@ struct CompileLimits {
 // Whether one space may follow ',' and ':'. Other whitespace never may.
 enum class JsonSpaces : bool { kNone, kOptional };
 
+// How an integer may be spelled. 1.0 is one by JSON Schema's count, but many clients' parsers make
+// a floating-point number of it, and its zeros have no end.
+enum class Integers : bool { kPlain, kZeroFraction };
+
 struct SchemaGrammarOptions {
   JsonSpaces spaces = JsonSpaces::kNone;
+  Integers integers = Integers::kZeroFraction;
   Formats formats = Formats::kAssert;
   CompileLimits limits = {};
 };
+
+// Whether `text` is a JSON value of `schema`, as the automaton has it. Errors: those of
+// compile_schema(), but a schema that nothing satisfies is no error: it takes no text.
+[[nodiscard]] Result<bool> schema_accepts(std::string_view schema, std::string_view text,
+                                          const SchemaGrammarOptions& options = {});
 
 // A JSON value of `schema` alone, for `schema accept`, completions and tests.
 [[nodiscard]] Result<std::shared_ptr<const Grammar>> compile_schema(

@@ -40,7 +40,7 @@ struct Judge {
     if (!tree) {
       return false;
     }
-    const auto result = validator->validate(*tree, {.formats = FormatMode::kAssertion});
+    const auto result = validator->validate(*tree, {.formats = Formats::kAssert});
     return result && result->valid();
   }
 };

@@ -40,6 +40,8 @@ Part<NumberKind::Term> NumberKind::value(const JsonNode& node, Self& expander) {
     if (negated) {
       term.excluded = {number};
     } else {
+      term.integers =
+          number.integer() ? NumberLanguage::Integers::kOnly : NumberLanguage::Integers::kNone;
       term.low = NumberBound{number, false};
       term.high = NumberBound{number, false};
     }

@@ -22,7 +22,7 @@ void require(bool holds) {
 
 constexpr std::uint64_t kPatternSteps = 20'000;
 constexpr daybreak::grammar::ValidationOptions kOptions = {
-    .formats = daybreak::grammar::FormatMode::kAnnotation,
+    .formats = daybreak::grammar::Formats::kAnnotate,
     .max_errors = 5,
     .max_steps = 20'000,
     .max_depth = 200};

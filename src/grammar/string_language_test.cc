@@ -37,7 +37,14 @@ TEST(StringLanguage, IsOneObjectWhenItIsEveryString) {
   EXPECT_TRUE(StringLanguage::all()->free());
   EXPECT_FALSE(StringLanguage::all()->bounded());
   EXPECT_TRUE(StringLanguage::all()->viable(0, 0xFFFFFFFF));
-  EXPECT_NE(free_language(1)->id(), free_language(1)->id());
+}
+
+TEST(StringLanguage, OfOneContentIsOneObjectWhileItLives) {
+  const auto one = free_language(1);
+  EXPECT_EQ(free_language(1), one);
+  EXPECT_NE(free_language(2)->id(), one->id());
+  EXPECT_NE(free_language(1, 9)->id(), one->id());
+  EXPECT_EQ(make(regex("ab?"), 0), make(regex("ab|a"), 0));
 }
 
 TEST(StringLanguage, CountsCodePointsNotBytes) {

@@ -310,7 +310,7 @@ bool Validation::check_string(const Visit& visit) {
                      shown(visit.instance));
     }
   }
-  if (schema.format && options_.formats == FormatMode::kAssertion) {
+  if (schema.format && options_.formats == Formats::kAssert) {
     const Dfa* language = format_language(*schema.format);
     if (!spend(1 + text.size() / 8)) {
       return false;

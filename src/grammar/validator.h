@@ -15,15 +15,13 @@
 #include "base/result.h"
 #include "grammar/budget.h"
 #include "grammar/dfa.h"
+#include "grammar/formats.h"
 #include "grammar/schema.h"
 
 namespace daybreak::grammar {
 
-// Whether `format` is a remark (2020-12's default) or a rule.
-enum class FormatMode : bool { kAnnotation, kAssertion };
-
 struct ValidationOptions {
-  FormatMode formats = FormatMode::kAnnotation;
+  Formats formats = Formats::kAnnotate;
   std::size_t max_errors = 20;           // further ones are not reported
   std::uint64_t max_steps = 20'000'000;  // about one per keyword and value
   std::size_t max_depth = 1'000;         // of schemas within schemas, references followed

@@ -118,8 +118,8 @@ TEST(Validator, TakesTheOutermostDynamicAnchor) {
 TEST(Validator, AssertsFormatsOnlyWhenAsked) {
   const char* schema = R"({"format": "date"})";
   const auto remark = validate(schema, R"("2023-02-30")");
-  const auto rule = validate(schema, R"("2023-02-30")", {.formats = FormatMode::kAssertion});
-  const auto kept = validate(schema, R"("2024-02-29")", {.formats = FormatMode::kAssertion});
+  const auto rule = validate(schema, R"("2023-02-30")", {.formats = Formats::kAssert});
+  const auto kept = validate(schema, R"("2024-02-29")", {.formats = Formats::kAssert});
   ASSERT_TRUE(remark && rule && kept);
   EXPECT_TRUE(remark->valid());
   EXPECT_FALSE(rule->valid());
