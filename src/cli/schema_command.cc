@@ -75,6 +75,7 @@ void register_schema(Command root) {
   register_check(schema);
   register_validate(schema);
   register_accept(schema);
+  register_schema_generate(schema);
 }
 
 }  // namespace daybreak::cli

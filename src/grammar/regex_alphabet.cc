@@ -11,11 +11,7 @@ using Atom = RegexAlphabet::Atom;
 
 // Cuts all code points where a set begins or ends; one class.
 std::vector<Atom> cut(std::span<const CharSet> sets) {
-  std::vector<std::uint32_t> begins;
-  const CharSet all = CharSet::all();
-  for (const CharRange range : all.ranges()) {
-    begins.push_back(range.low);
-  }
+  std::vector<std::uint32_t> begins = {0, 0xE000};
   for (const CharSet& set : sets) {
     for (const CharRange range : set.ranges()) {
       begins.push_back(range.low);
