@@ -168,7 +168,7 @@ void Automaton::leave(const Thread& thread, Threads& out) {
     const SeenValues* seen = thread.frame->values;
     const auto excluded =
         seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
-    if (thread.numbers->accepts(*thread.digits, excluded)) {
+    if ((*thread.numbers)->accepts(*thread.digits, excluded)) {
       complete_inside(with_value(thread.frame, thread), out);
     }
   }
@@ -250,7 +250,18 @@ void Automaton::step_value(const Thread& thread, std::uint8_t byte, Threads& out
     default:
       break;
   }
-  if ((byte != '-' && (byte < '0' || byte > '9')) || (thread.types & kNumberType) == 0) {
+  if (byte == '-' || (byte >= '0' && byte <= '9')) {
+    Threads starts;
+    begin_numbers(thread, starts);
+    for (const Thread& start : starts) {
+      step_number(start, byte, out);
+    }
+  }
+}
+
+void Automaton::begin_numbers(const Thread& thread, Threads& out) {
+  const Formula& formula = program_.schemas.formulas[thread.number];
+  if ((thread.types & kNumberType) == 0 || formula.lexers.empty()) {
     return;
   }
   const bool keep = thread.frame->kind == Frame::Kind::kArray && thread.frame->array->unique;
@@ -260,9 +271,9 @@ void Automaton::step_value(const Thread& thread, std::uint8_t byte, Threads& out
     Thread next;
     next.leaf = Leaf::kNumber;
     next.frame = thread.frame;
-    next.numbers = lexer.get();
+    next.numbers = &lexer;
     next.digits = first;
-    step_number(next, byte, out);
+    out.push_back(next);
   }
 }
 
@@ -284,9 +295,9 @@ void Automaton::step_number(const Thread& thread, std::uint8_t byte, Threads& ou
   const auto excluded =
       seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
   const bool point = byte == '.' && program_.integers == Integers::kPlain &&
-                     thread.numbers->language().integers == NumberLanguage::Integers::kOnly;
+                     (*thread.numbers)->language().integers == NumberLanguage::Integers::kOnly;
   auto next = point ? std::nullopt
-                    : thread.numbers->next(*thread.digits, static_cast<char>(byte), excluded);
+                    : (*thread.numbers)->next(*thread.digits, static_cast<char>(byte), excluded);
   if (next) {
     out.push_back(thread);
     out.back().digits = arena_.number(*std::move(next));

@@ -45,6 +45,13 @@ class Automaton {
   // Appends the threads after a string value. REQUIRES: kString, and the value is allowed.
   void complete_string(const Thread& thread, Threads& out);
 
+  // Appends the threads at the beginning of the next element. REQUIRES: kArrayOpen or kArrayNext.
+  void begin_element(const Thread& thread, bool space, Threads& out);
+
+  // Appends a thread before the first byte of each kind of number that a value may be.
+  // REQUIRES: kValue.
+  void begin_numbers(const Thread& thread, Threads& out);
+
   static void remove_doubles(Threads& threads);
 
   [[nodiscard]] const AutomatonProgram& program() const { return program_; }
@@ -78,7 +85,6 @@ class Automaton {
 
   void step_array_open(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_array_next(const Thread& thread, std::uint8_t byte, Threads& out);
-  void begin_element(const Thread& thread, bool space, Threads& out);
   // uniqueItems: whether the string in progress can become one that is not there yet.
   [[nodiscard]] bool string_fresh(const Thread& thread) const;
   // The frame with a finished scalar added, where uniqueItems needs it.

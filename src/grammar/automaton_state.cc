@@ -49,7 +49,7 @@ std::uint64_t Thread::hash() const {
                         static_cast<std::uint64_t>(string.phase) << 8 | string.missing);
   hash = join(hash, text == nullptr ? 0 : text->hash);
   if (leaf == Leaf::kNumber) {
-    hash = join(join(hash, address(numbers)), digits->hash());
+    hash = join(join(hash, address(numbers->get())), digits->hash());
   }
   return hash;
 }

@@ -102,9 +102,9 @@ struct Thread {
   const Frame* frame = nullptr;
   const std::shared_ptr<const StringLanguage>* language = nullptr;  // kText, kString, kKey
   StringState string;
-  const TextLink* text = nullptr;        // kKey, kString: what must be remembered, else null
-  const KeyChoices* choices = nullptr;   // kKey
-  const NumberLexer* numbers = nullptr;  // kNumber
+  const TextLink* text = nullptr;       // kKey, kString: what must be remembered, else null
+  const KeyChoices* choices = nullptr;  // kKey
+  const std::shared_ptr<const NumberLexer>* numbers = nullptr;  // kNumber
   const NumberState* digits = nullptr;
 
   [[nodiscard]] std::uint64_t hash() const;

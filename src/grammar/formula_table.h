@@ -49,7 +49,6 @@ class FormulaTable {
   [[nodiscard]] std::vector<ChildOption> live(const std::vector<ChildOption>& options) const;
   [[nodiscard]] Status prune();
   [[nodiscard]] Status make_unique(ArrayShape& shape);
-  void make_lexers();
 
   Normaliser& normaliser_;
   std::map<Conjunction, FormulaId> ids_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -128,5 +129,9 @@ class NumberLexer {
   bool plain_ = false;
   bool minus_ = false;  // whether a minus may come first, without further exclusions
 };
+
+// Returns the lexer of a language, the one that is alive already if there is one: schemas repeat
+// each other, and masks are kept by lexer. Thread-safe.
+[[nodiscard]] std::shared_ptr<const NumberLexer> shared_lexer(const NumberLanguage& language);
 
 }  // namespace daybreak::grammar

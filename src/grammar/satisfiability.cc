@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of FormulaTable: which formulas any value satisfies, and what is left then.
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "grammar/formula_table.h"
@@ -193,30 +192,11 @@ Status FormulaTable::prune() {
   for (Formula& formula : out_.formulas) {
     std::erase_if(formula.objects, [&](std::uint32_t shape) { return !objects[shape]; });
     std::erase_if(formula.arrays, [&](std::uint32_t shape) { return !arrays[shape]; });
-  }
-  make_lexers();
-  return ok();
-}
-
-// One lexer per language; the one of all numbers is everybody's.
-void FormulaTable::make_lexers() {
-  static const auto kAll = std::make_shared<const NumberLexer>(NumberLanguage{});
-  std::unordered_multimap<std::uint64_t, std::shared_ptr<const NumberLexer>> made;
-  for (Formula& formula : out_.formulas) {
     for (const NumberLanguage& language : formula.numbers) {
-      if (language == kAll->language()) {
-        formula.lexers.push_back(kAll);
-        continue;
-      }
-      const auto [first, last] = made.equal_range(language.hash());
-      auto known = std::find_if(
-          first, last, [&](const auto& entry) { return entry.second->language() == language; });
-      if (known == last) {
-        known = made.emplace(language.hash(), std::make_shared<const NumberLexer>(language));
-      }
-      formula.lexers.push_back(known->second);
+      formula.lexers.push_back(shared_lexer(language));
     }
   }
+  return ok();
 }
 
 Status FormulaTable::make_unique(ArrayShape& shape) {

@@ -30,6 +30,8 @@ std::shared_ptr<const VocabularyIndex> VocabularyIndex::make(
   index->trie_ = std::make_unique<TokenTrie>(tokens);
   index->strings_ =
       std::make_unique<StringMasks>(*index->trie_, index->words(), options.mask_cache_bytes);
+  index->numbers_ = std::make_unique<NumberMasks>(tokens, options.number_cache_bytes);
+  index->spellings_ = std::make_unique<SpellingIndex>(*index->trie_);
   return index;
 }
 

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "grammar/number_masks.h"
+#include "grammar/spellings.h"
 #include "grammar/string_masks.h"
 #include "grammar/token_trie.h"
 #include "tokenizer/tokenizer.h"
@@ -20,6 +22,7 @@ namespace daybreak::grammar {
 
 struct VocabularyIndexOptions {
   std::size_t mask_cache_bytes = std::size_t{32} << 20;
+  std::size_t number_cache_bytes = std::size_t{4} << 20;
 };
 
 class VocabularyIndex {
@@ -34,6 +37,8 @@ class VocabularyIndex {
   [[nodiscard]] std::size_t words() const { return (vocab_size_ + 31) / 32; }
   [[nodiscard]] const TokenTrie& trie() const { return *trie_; }
   [[nodiscard]] StringMasks& strings() const { return *strings_; }
+  [[nodiscard]] NumberMasks& numbers() const { return *numbers_; }
+  [[nodiscard]] const SpellingIndex& spellings() const { return *spellings_; }
   // Returns the bytes of an ordinary token; empty for special tokens and ids beyond the vocabulary.
   [[nodiscard]] std::string_view token(TokenId id) const;
   // All ordinary tokens, [words()].
@@ -46,6 +51,8 @@ class VocabularyIndex {
   std::vector<std::uint32_t> offsets_;
   std::unique_ptr<TokenTrie> trie_;
   std::unique_ptr<StringMasks> strings_;
+  std::unique_ptr<NumberMasks> numbers_;
+  std::unique_ptr<SpellingIndex> spellings_;
   std::vector<std::uint32_t> ordinary_;
 };
 
