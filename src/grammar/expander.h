@@ -5,9 +5,10 @@
 // (disjunctive normal form). `not` is pushed down to the keywords, each of which knows its own
 // opposite; oneOf drops the opposites of branches that cannot hold together.
 //
+// A Kind (scalar_kinds.h, container_kinds.h) describes one JSON type: its Term, how two of them
+// meet, and the parts that a schema's keywords are.
+//
 // Long because: one template, whose rules of multiplying out are read together.
-// A Kind (scalar_kinds.h, container_kinds.h) describes one JSON type: its Term, how two of them meet, and the parts that a
-// schema's keywords are.
 
 #include <algorithm>
 #include <functional>

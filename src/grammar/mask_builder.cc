@@ -167,6 +167,10 @@ void MaskBuilder::add_number_starts(Automaton& automaton, const Thread& value, R
 // ------------------------------------------------------------------------------ everything else
 
 void MaskBuilder::walk(Automaton& automaton, const Threads& threads, Row row) {
+  if (std::ranges::all_of(threads, [](const Thread& t) { return t.leaf == Leaf::kNode; })) {
+    rule_walk_.run(automaton, threads, vocabulary_.trie(), row);
+    return;
+  }
   level(0) = threads;
   walk_below(automaton, TokenTrie::kRoot, 0, row);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grammar/automaton.h"
+#include "grammar/rule_walk.h"
 #include "grammar/vocabulary_index.h"
 
 namespace daybreak::grammar {
@@ -79,6 +80,7 @@ class MaskBuilder {
   std::uint32_t round_ = 0;
   std::vector<bool> another_key_;  // [rests().nodes()]: whether a key can begin within
   std::vector<std::uint32_t> own_;
+  RuleWalk rule_walk_;
 };
 
 }  // namespace daybreak::grammar
