@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "grammar/merge_equal.h"
+
 namespace daybreak::grammar {
 namespace {
 
@@ -79,6 +81,7 @@ Result<CompiledSchemas> FormulaTable::close() && {
   }
   DAYBREAK_CHECK_OK(decide());
   DAYBREAK_CHECK_OK(prune());
+  DAYBREAK_CHECK_OK(merge_equal(out_, normaliser_.budget()));
   return std::move(out_);
 }
 
