@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
+#include <vector>
 
 namespace daybreak::grammar {
 namespace {
@@ -178,17 +180,29 @@ void Automaton::remove_doubles(Threads& threads) {
   if (threads.size() < 2) {
     return;
   }
+  if (threads.size() > kMaxStepThreads) {
+    threads.resize(kMaxStepThreads);
+  }
+  // Few threads are the rule: a list of what was seen beats a table.
+  constexpr std::size_t kFew = 32;
   std::vector<std::uint64_t> seen;
+  std::unordered_set<std::uint64_t> table;
+  const bool few = threads.size() <= kFew;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < threads.size(); ++i) {
     const std::uint64_t hash = threads[i].hash();
-    if (std::ranges::find(seen, hash) == seen.end()) {
-      seen.push_back(hash);
-      if (kept != i) {
-        threads[kept] = std::move(threads[i]);
-      }
-      ++kept;
+    const bool known =
+        few ? std::ranges::find(seen, hash) != seen.end() : !table.insert(hash).second;
+    if (known) {
+      continue;
     }
+    if (few) {
+      seen.push_back(hash);
+    }
+    if (kept != i) {
+      threads[kept] = threads[i];
+    }
+    ++kept;
   }
   threads.resize(kept);
 }

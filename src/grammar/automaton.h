@@ -4,6 +4,7 @@
 // Automaton: reads an answer byte by byte and marker by marker. Invariant: a thread exists only if
 // it can be completed, so "no thread left" is exactly "no conforming answer begins like this".
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -12,6 +13,13 @@
 #include "grammar/message_rules.h"
 
 namespace daybreak::grammar {
+
+// Alternatives that are followed side by side, after a token and within one. A schema can be
+// written so that they double with every level of nesting. Beyond the bound the later ones are let
+// go: what is still allowed conforms and can be completed, but not all that conforms is allowed any
+// more.
+inline constexpr std::size_t kMaxThreads = 512;
+inline constexpr std::size_t kMaxStepThreads = 16'384;
 
 // What a grammar was compiled to. Immutable.
 struct AutomatonProgram {

@@ -166,5 +166,20 @@ TEST(Automaton, AllowsOneSpaceWhereAskedTo) {
   }
 }
 
+// Both branches stay possible until "x" comes, on every level: 2^n threads without a bound.
+TEST(Automaton, AlternativesThatDoubleWithEveryLevelAreBounded) {
+  const auto grammar = compile_schema(
+      R"({"$defs":{"n":{"anyOf":[{"type":"object","properties":{"c":{"$ref":"#/$defs/n"},
+          "x":{"type":"integer"}}},{"type":"object","properties":{"c":{"$ref":"#/$defs/n"},
+          "x":{"type":"string"}}}]}},"$ref":"#/$defs/n"})");
+  ASSERT_TRUE(grammar);
+  std::string text;
+  for (int level = 0; level < 40; ++level) {
+    text += R"({"c":)";
+  }
+  text += R"({"x":1})" + std::string(40, '}');
+  EXPECT_TRUE(accepts(**grammar, text));
+}
+
 }  // namespace
 }  // namespace daybreak::grammar

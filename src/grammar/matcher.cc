@@ -135,6 +135,9 @@ class Matcher::Impl {
       arena_->release(states_.back().mark);
       return false;
     }
+    if (next.threads.size() > kMaxThreads) {
+      next.threads.resize(kMaxThreads);
+    }
     next.mark = arena_->mark();
     // The same threads again, as inside a long text: the mask stays what it was.
     mask_valid_ = mask_valid_ && !next.stopped && same(states_.back().threads, next.threads);
