@@ -11,14 +11,14 @@ namespace daybreak::grammar {
 namespace {
 
 constexpr std::size_t kMaxListedKeys = 64;  // a finite pattern's keys become names up to here
-constexpr std::size_t kMaxOptions = 16;     // of one child
+constexpr std::size_t kMaxAtOnce = 4;       // conditions that one child may fulfil
 
-Error too_many_conditions(std::string_view keyword) {
+Error too_many_conditions(std::string_view keyword, std::size_t most, std::string_view where) {
   return Error{Errc::kUnsupported,
                std::string(keyword) + " cannot be enforced exactly: expected at most " +
-                   std::to_string(kMaxConditions) +
-                   " conditions of the kind \"some member must\" " +
-                   "(from contains, not, oneOf or if) on one value, found more"};
+                   std::to_string(most) + " conditions of the kind \"some member must\" " +
+                   "(from contains, not, oneOf or if) on one " + std::string(where) +
+                   ", found more"};
 }
 
 // What a key set says of one label.
@@ -117,7 +117,7 @@ Status FormulaTable::add_object(const ObjectTerm& term, Formula& formula) {
     }
   }
   if (some.size() > kMaxConditions) {
-    return too_many_conditions("object");
+    return too_many_conditions("object", kMaxConditions, "value");
   }
   Vocabulary vocabulary;
   vocabulary.names.insert(own.required.begin(), own.required.end());
@@ -170,8 +170,8 @@ Status FormulaTable::add_options(const ObjectTerm& term, const std::vector<KeyRu
       able.push_back(i);
     }
   }
-  if ((std::size_t{1} << able.size()) > kMaxOptions) {
-    return too_many_conditions("object");
+  if (able.size() > kMaxAtOnce) {
+    return too_many_conditions("object", kMaxAtOnce, "member");
   }
   for (std::uint32_t choice = 0; choice < (1U << able.size()); ++choice) {
     Conjunction literals = base;
@@ -194,7 +194,7 @@ Status FormulaTable::add_options(const ObjectTerm& term, const std::vector<KeyRu
 
 Status FormulaTable::add_array(const ArrayTerm& term, Formula& formula) {
   if (term.contains.size() > kMaxConditions) {
-    return too_many_conditions("array");
+    return too_many_conditions("array", kMaxConditions, "value");
   }
   ArrayShape shape;
   shape.min = term.min;
@@ -241,8 +241,8 @@ Result<std::vector<ChildOption>> FormulaTable::element_options(const ArrayTerm& 
       able.push_back(i);
     }
   }
-  if ((std::size_t{1} << able.size()) > kMaxOptions) {
-    return too_many_conditions("array");
+  if (able.size() > kMaxAtOnce) {
+    return too_many_conditions("array", kMaxAtOnce, "element");
   }
   std::vector<ChildOption> options;
   for (std::uint32_t choice = 0; choice < (1U << able.size()); ++choice) {

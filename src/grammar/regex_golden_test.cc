@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iostream>
 #include <sstream>
 #include <string>
 
@@ -34,6 +35,7 @@ TEST(RegexGolden, MatchesAsNodeDoes) {
   }
   EXPECT_EQ(patterns, 260U);
   EXPECT_GT(strings, 2000U);
+  std::cout << "PROOF regex_node: " << patterns << " patterns on " << strings << " strings\n";
 }
 
 }  // namespace
