@@ -9,8 +9,9 @@
 namespace daybreak::grammar {
 namespace {
 
-// Calls deeper than any grammar without left recursion makes within one byte.
-constexpr int kMaxEnterDepth = 2'000;
+// Rules entered and left within one byte. Calls go no deeper than kMaxCallDepth; beyond that are
+// only returns from rules that may end where they stand, of which the outermost are let go then.
+constexpr int kMaxEnterDepth = 4 * kMaxCallDepth;
 
 constexpr std::array<std::string_view, 3> kLiterals{"null", "false", "true"};
 

@@ -15,6 +15,9 @@
 
 namespace daybreak::grammar {
 
+// Rules that call each other before a byte or a marker is read.
+inline constexpr std::uint32_t kMaxCallDepth = 500;
+
 struct RuleGraph {
   using NodeId = std::uint32_t;
 
