@@ -264,8 +264,9 @@ Status finish(KeyAutomaton& out, const Draft& draft, Budget& budget) {
                                  std::make_shared<const Dfa>(Dfa::as_given(accepts, draft.edges)),
                                  0, kNoMaxChars, budget));
   describe_names(out);
-  out.open = out.atoms.size() == 1 &&
-             std::ranges::all_of(out.states, [](const auto& state) { return state.endless == 1; });
+  out.open = out.atoms.size() == 1 && std::ranges::all_of(out.states, [](const auto& state) {
+               return state.endless == 1 && state.label != kNoLabel;
+             });
   return ok();
 }
 
