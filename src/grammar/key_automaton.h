@@ -36,8 +36,8 @@ struct KeyAutomaton {
     std::uint32_t endless = 0;                    // bit a: endlessly many of them can
   };
   std::vector<State> states;  // by state of language->dfa()
-  // Whether there is one atom, of which endlessly many keys can be read wherever one stands, and
-  // no key is forbidden: no pattern tells keys apart, so all but the names are alike.
+  // Whether there is one atom, of which endlessly many keys can be read wherever one stands, and no
+  // name is forbidden: no pattern tells keys apart, so all but the names are alike.
   bool open = false;
 
   // Returns how many keys of the atoms in `wanted` can be read from `state`, saturated at `cap`.

@@ -21,9 +21,9 @@ MaskBuilder::MaskBuilder(const VocabularyIndex& vocabulary)
     : vocabulary_(vocabulary),
       levels_(vocabulary.trie().depth() + 2),
       accepted_(vocabulary.strings().rests().nodes()),
-      another_key_(accepted_.size()),
+      another_string_(accepted_.size()),
       own_(vocabulary.words()) {
-  mark_another_key(TokenTrie::kRoot, false, false);
+  mark_another_string(TokenTrie::kRoot, false, false);
 }
 
 Threads& MaskBuilder::level(std::size_t depth) {

@@ -48,11 +48,13 @@ class MaskBuilder {
   void add_open_key(Automaton& automaton, const Thread& thread, Row row);
   void add_named_key(Automaton& automaton, const Thread& thread, Row row);
   void add_pattern_key(Automaton& automaton, const Thread& thread, Row row);
-  // Tokens that close the string, where what may follow depends on nothing but the quote, or, for
-  // keys of a pattern, on the key's label.
-  void add_closing(const StringMask& mask, Row row);
+  // Tokens that close a key of a pattern, where what may follow depends on the key's label.
   void add_closing_keys(Automaton& automaton, const Thread& thread, const StringMask& mask,
                         Row row);
+  // Sets the bits of the tokens that close a string and go on with `exit.rest`: all of them where
+  // mark_rests() found that it may follow; or, with `each`, those that are allowed one by one.
+  void add_exit(Automaton& automaton, const Thread& thread, const StringExit& exit, bool each,
+                Row row) const;
   // Sets or clears the bits of tokens, each looked at by itself.
   void check(Automaton& automaton, const Thread& thread, const std::vector<TokenId>& ids,
              Row row) const;
@@ -67,7 +69,7 @@ class MaskBuilder {
   // Marks in accepted_ the nodes of rests() that `threads` can read.
   void mark_rests(Automaton& automaton, const Threads& threads);
   void mark_below(Automaton& automaton, TokenTrie::Node node, std::size_t depth);
-  void mark_another_key(TokenTrie::Node node, bool comma, bool another);
+  void mark_another_string(TokenTrie::Node node, bool comma, bool another);
 
   void walk(Automaton& automaton, const Threads& threads, Row row);
   void walk_below(Automaton& automaton, TokenTrie::Node node, std::size_t depth, Row row);
@@ -78,7 +80,7 @@ class MaskBuilder {
   std::vector<Threads> levels_;          // by depth in the trie
   std::vector<std::uint32_t> accepted_;  // [rests().nodes()]: the round that accepted it
   std::uint32_t round_ = 0;
-  std::vector<bool> another_key_;  // [rests().nodes()]: whether a key can begin within
+  std::vector<bool> another_string_;  // [rests().nodes()]: whether one more begins within
   std::vector<std::uint32_t> own_;
   RuleWalk rule_walk_;
 };

@@ -148,7 +148,10 @@ void MaskBuilder::add_string(Automaton& automaton, const Thread& thread, Row row
   const Rests used = seen == nullptr ? Rests() : used_rests(thread.text, seen->strings);
   const Row target = used.empty() ? row : own();
   add_inside(*mask, target);
-  add_closing(*mask, target);
+  const bool unique = thread.frame->kind == Frame::Kind::kArray && thread.frame->array->unique;
+  for (const StringExit& exit : mask->exits) {
+    add_exit(automaton, thread, exit, unique && another_string_[exit.rest], target);
+  }
   if (!used.empty()) {
     const Spellings same = vocabulary_.spellings().find(thread.string, used);
     check(automaton, thread, same.inside, target);
@@ -159,12 +162,14 @@ void MaskBuilder::add_string(Automaton& automaton, const Thread& thread, Row row
   }
 }
 
-void MaskBuilder::add_closing(const StringMask& mask, Row row) {
-  for (const StringExit& exit : mask.exits) {
-    if (accepted_[exit.rest] == round_) {
-      for (const TokenId id : exit.ids) {
-        set_bit(row, id);
-      }
+void MaskBuilder::add_exit(Automaton& automaton, const Thread& thread, const StringExit& exit,
+                           bool each, Row row) const {
+  if (!each && accepted_[exit.rest] != round_) {
+    return;
+  }
+  for (const TokenId id : exit.ids) {
+    if (!each || allowed(automaton, thread, id)) {
+      set_bit(row, id);
     }
   }
 }
@@ -214,14 +219,7 @@ void MaskBuilder::add_open_key(Automaton& automaton, const Thread& thread, Row r
   const Row target = known.rests.empty() ? row : own();
   add_inside(*mask, target);
   for (const StringExit& exit : mask->exits) {
-    if (accepted_[exit.rest] != round_) {
-      continue;
-    }
-    for (const TokenId id : exit.ids) {
-      if (!another_key_[exit.rest] || allowed(automaton, thread, id)) {
-        set_bit(target, id);
-      }
-    }
+    add_exit(automaton, thread, exit, another_string_[exit.rest], target);
   }
   if (!known.rests.empty()) {
     for (const Spellings::Closing& closing :
@@ -277,26 +275,21 @@ void MaskBuilder::add_closing_keys(Automaton& automaton, const Thread& thread,
         mark_rests(automaton, after);
       }
     }
-    if (!closes || accepted_[exit->rest] != round_) {
-      continue;
-    }
-    for (const TokenId id : exit->ids) {
-      if (!another_key_[exit->rest] || allowed(automaton, thread, id)) {
-        set_bit(row, id);
-      }
+    if (closes) {
+      add_exit(automaton, thread, *exit, another_string_[exit->rest], row);
     }
   }
 }
 
-// The walk over what follows a key does not know that key itself, so a token in which one more key
-// follows is looked at byte by byte.
-void MaskBuilder::mark_another_key(TokenTrie::Node node, bool comma, bool another) {
+// The walk over what follows a key, or a string that must not come twice, does not know that text
+// itself, so a token in which one more begins is looked at byte by byte.
+void MaskBuilder::mark_another_string(TokenTrie::Node node, bool comma, bool another) {
   const TokenTrie& rests = vocabulary_.strings().rests();
-  another_key_[node] = another;
+  another_string_[node] = another;
   for (TokenTrie::Node child = node + 1; child < rests.end(node); child = rests.end(child)) {
     const std::uint8_t byte = rests.byte(child);
-    mark_another_key(child, byte == ',' || (comma && byte == ' '),
-                     another || (comma && byte == '"'));
+    mark_another_string(child, byte == ',' || (comma && byte == ' '),
+                        another || (comma && byte == '"'));
   }
 }
 
