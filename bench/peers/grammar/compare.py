@@ -155,6 +155,15 @@ def best_of(rounds):
     return min(rounds, key=lambda r: r["mask_us"].get("mean", float("inf")))
 
 
+def understood_by_all(entries, python, ranks, file, options):
+    """The schemas that every peer compiles and whose valid instances it accepts: there all engines compute the same masks."""
+    keep = [True] * len(entries)
+    for engine in PEERS:
+        results, _ = run_peer(engine, python, ranks, file, len(entries), options)
+        keep = [k and "refused" not in r and not r["wrong"] for k, r in zip(keep, results)]
+    return [entry for k, entry in zip(keep, entries) if k]
+
+
 def markdown(found):
     rows = ["| engine | mask us mean | p50 | p75 | p90 | p99 | max | first mask ms p50 | p99 | refused schemas | valid instances refused | invalid accepted |",
             "|---|---|---|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
@@ -180,6 +189,7 @@ def main(arguments):
     parser.add_argument("--eos", type=int, default=163586)
     parser.add_argument("--timeout", type=float, default=60, help="seconds a peer may take over one schema")
     parser.add_argument("--limit", type=int, help="only the first schemas")
+    parser.add_argument("--common", action="store_true", help="only the schemas that every peer compiles and holds to")
     parser.add_argument("--rounds", type=int, default=1, help="of each engine in turn; the best mean is reported")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
@@ -188,8 +198,16 @@ def main(arguments):
     rounds = {engine: [] for engine in options.engines}
     with tempfile.TemporaryDirectory() as scratch:
         file = pathlib.Path(scratch) / "schemas.jsonl"
-        file.write_text("".join(json.dumps(e) + "\n" for e in with_ids(entries, options.daybreak, options.model)))
-        if options.limit:
+
+        def write_with_ids():
+            file.write_text("".join(json.dumps(e) + "\n" for e in with_ids(entries, options.daybreak, options.model)))
+
+        write_with_ids()
+        if options.common:
+            entries = understood_by_all(entries, python, options.model / "tiktoken.model", file, options)
+            print(f"{len(entries)} schemas are understood by all peers", file=sys.stderr)
+            write_with_ids()
+        if options.limit or options.common:
             options.schemas = pathlib.Path(scratch) / "limited.jsonl"
             options.schemas.write_text("".join(json.dumps(e) + "\n" for e in entries))
         for number in range(options.rounds):
