@@ -484,6 +484,10 @@ TEST(ToolGrammar, RequiredNamesWithoutAPropertyAreAsked) {
        block(R"({"z":true,"a":1})")},
       {argument("a", "number", "1"), argument("a", "number", "1") + argument("z", "string", "x"),
        block(R"({"a":1})")});
+  // Given twice, asked once.
+  expect_arguments(R"({"type":"object","required":["z","z"]})",
+                   {argument("z", "string", "x"), block(R"({"z":1})")},
+                   {{}, argument("z", "string", "x") + argument("z", "string", "x")});
   expect_arguments(R"({"type":"object","required":["z"]})", {argument("z", "string", "x")},
                    {{}, argument("y", "string", "x")});
 }

@@ -121,7 +121,7 @@ Result<std::optional<std::vector<ToolArguments::Argument>>> ToolArguments::argum
     arguments.push_back({key, formula, required});
   }
   for (const std::string& key : schema->required) {
-    if (schema->property(key) == nullptr) {
+    if (std::ranges::find(arguments, key, &Argument::key) == arguments.end()) {
       Schema anything;
       anything.always = true;
       const Schema& value =
