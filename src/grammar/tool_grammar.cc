@@ -11,6 +11,7 @@ namespace daybreak::grammar {
 namespace {
 
 constexpr std::uint32_t kMaxFreeKeyChars = 128;
+constexpr int kMaxHops = 16;  // from $ref to $ref; after more, only the json block
 constexpr std::array<std::pair<TypeBits, std::string_view>, 6> kTypeNames{{
     {kStringType, "string"},
     {kNumberType, "number"},
@@ -26,7 +27,7 @@ std::string argument_header(std::string_view key, std::string_view type) {
   return "argument key=\"" + escape_attribute(key) + "\" type=\"" + std::string(type) + '"';
 }
 
-// Whether nothing but properties, required and additionalProperties speaks of the members.
+// Whether nothing but properties, required, additionalProperties and $ref speaks of the members.
 bool describes_each_property(const Schema& schema) {
   return schema.enumeration == nullptr && schema.constant == nullptr &&
          schema.pattern_properties.empty() && schema.property_names == nullptr &&
@@ -34,7 +35,7 @@ bool describes_each_property(const Schema& schema) {
          !schema.max_properties && schema.dependent_required.empty() &&
          schema.dependent_schemas.empty() && schema.all_of.empty() && !schema.has_any_of &&
          !schema.has_one_of && schema.negated == nullptr && schema.condition == nullptr &&
-         schema.dynamic_ref == nullptr && schema.ref == nullptr;
+         schema.dynamic_ref == nullptr;
 }
 
 // Arguments of a tool that is not strict: any keys, any text.
@@ -99,19 +100,18 @@ Result<std::optional<std::vector<ToolArguments::Argument>>> ToolArguments::argum
     const Schema& root, SchemaCompiler& schemas) {
   const Schema* schema = &root;
   // Generators that put everything into $defs leave a $ref at the root.
-  for (int hops = 0; schema->ref != nullptr && hops < 16; ++hops) {
-    const Schema* target = schema->ref;
-    if (!schema->properties.empty() || !schema->required.empty() ||
-        schema->additional_properties != nullptr) {
+  for (int hops = 0; schema->ref != nullptr && hops < kMaxHops; ++hops) {
+    if (!describes_each_property(*schema) || !schema->properties.empty() ||
+        !schema->required.empty() || schema->additional_properties != nullptr) {
       break;
     }
-    schema = target;
+    schema = schema->ref;
   }
   std::vector<Argument> arguments;
   if (schema->always == true) {
     return std::optional(std::move(arguments));
   }
-  if (schema->always || !describes_each_property(*schema) ||
+  if (schema->always || schema->ref != nullptr || !describes_each_property(*schema) ||
       (schema->types && (*schema->types & kObjectType) == 0)) {
     return std::optional<std::vector<Argument>>();
   }
@@ -121,7 +121,7 @@ Result<std::optional<std::vector<ToolArguments::Argument>>> ToolArguments::argum
     arguments.push_back({key, formula, required});
   }
   for (const std::string& key : schema->required) {
-    if (schema->property(key) == nullptr) {
+    if (std::ranges::find(arguments, key, &Argument::key) == arguments.end()) {
       Schema anything;
       anything.always = true;
       const Schema& value =
