@@ -197,6 +197,9 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
       Case{with(R"("response_format":{"type":"xml"})"),
            "response_format.type: expected \"text\", \"json_object\" or \"json_schema\", found "
            "\"xml\""},
+      Case{with(R"("response_format":{"type":"json_object","schema":{"type":"object"}})"),
+           "response_format.schema: a schema is not used with \"json_object\"; ask for "
+           "\"json_schema\""},
       Case{with(R"("response_format":{"type":"json_schema"})"),
            "response_format.json_schema: expected an object, found nothing"},
       Case{with(R"("response_format":{"type":"json_schema","json_schema":{"schema":{}}})"),

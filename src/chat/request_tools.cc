@@ -141,6 +141,9 @@ Result<ResponseFormat> read_response_format(const Field& field, const ChatLimits
     return format;
   }
   if (kind == "json_object") {
+    if (const auto schema = field.find("schema")) {
+      return schema->wrong("a schema is not used with \"json_object\"; ask for \"json_schema\"");
+    }
     format.kind = ResponseFormatKind::kJsonObject;
     return format;
   }

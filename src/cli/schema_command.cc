@@ -30,9 +30,10 @@ void register_check(Command schema) {
   const auto options = std::make_shared<Options>();
   const Command sub =
       schema.add_subcommand("check", "whether a schema is one, and in a dialect we serve");
-  sub.add_flag("--jsonl", options->jsonl,
-               "read {\"schema\", \"dialect\": \"mfjs\" or \"2020-12\"} per line, write {\"ok\", "
-               "\"error\"}")
+  sub.add_flag(
+         "--jsonl", options->jsonl,
+         "read {\"schema\", \"dialect\": \"2020-12\", \"mfjs\" or \"enforced\"} per line, write "
+         "{\"ok\", \"error\"}")
       .required();
   sub.runs(
       [options] { return run([](const std::string& line) { return schema_check_line(line); }); });

@@ -21,6 +21,10 @@ Status check_schema(const std::string& schema, std::string_view dialect) {
     // As the dialect's documentation and test cases have it; what an endpoint allows is wider.
     return grammar::check_mfjs(schema, grammar::MfjsLevel::kUltra, grammar::kDocumentedMfjsLimits);
   }
+  if (dialect == "enforced") {
+    const auto grammar = grammar::compile_schema(schema);
+    return grammar ? ok() : Status(grammar.error());
+  }
   DAYBREAK_TRY(auto document, grammar::SchemaDocument::parse(schema));
   const auto validator = grammar::Validator::create(std::move(document));
   return validator ? ok() : Status(validator.error());
@@ -62,9 +66,10 @@ Result<std::string> schema_check_line(std::string_view line) {
   DAYBREAK_TRY(const SchemaLine read, read_schema_line(line, "dialect", MemberNeed::kOptional));
   const JsonNode* dialect = read.tree.find("dialect");
   const std::string_view name = dialect == nullptr ? "2020-12" : std::string_view(dialect->text);
-  if (name != "2020-12" && name != "mfjs") {
-    return Error{Errc::kInvalidArgument, "line: dialect: expected \"mfjs\" or \"2020-12\", found " +
-                                             printable(dialect->raw, 60)};
+  if (name != "2020-12" && name != "mfjs" && name != "enforced") {
+    return Error{Errc::kInvalidArgument,
+                 "line: dialect: expected \"2020-12\", \"mfjs\" or \"enforced\", found " +
+                     printable(dialect->raw, 60)};
   }
   const Status status = check_schema(read.schema, name);
   std::string out = status ? "{\"ok\":true,\"error\":null" : "{\"ok\":false,\"error\":";

@@ -26,7 +26,8 @@ enum class MemberNeed : bool { kOptional, kRequired };
 [[nodiscard]] Result<SchemaLine> read_schema_line(std::string_view line, std::string_view member,
                                                   MemberNeed need);
 
-// {"schema", "dialect": "mfjs" | "2020-12" (default)} -> {"ok": bool, "error": MESSAGE or null}.
+// {"schema", "dialect": "2020-12" (default) | "mfjs" | "enforced"} -> {"ok": bool, "error": MESSAGE
+// or null}. "enforced": whether a server, with its default limits, constrains answers to it.
 // Errors: as read_schema_line; a schema that is refused is an answer, not an error.
 [[nodiscard]] Result<std::string> schema_check_line(std::string_view line);
 

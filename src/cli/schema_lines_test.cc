@@ -22,6 +22,12 @@ TEST(SchemaLines, ChecksInBothDialects) {
   EXPECT_EQ(check(R"({"schema": {"type": "string"}})"), R"({"ok":true,"error":null})");
   EXPECT_EQ(check(R"({"schema": true, "dialect": "2020-12"})"), R"({"ok":true,"error":null})");
   EXPECT_EQ(check(R"({"schema": {"oneOf": [{}]}})"), R"({"ok":true,"error":null})");
+  const std::string unique = R"({"type": "array", "uniqueItems": true})";
+  EXPECT_EQ(check(R"({"schema": )" + unique + "}"), R"({"ok":true,"error":null})");
+  EXPECT_EQ(
+      check(R"({"schema": )" + unique + R"(, "dialect": "enforced"})"),
+      R"({"ok":false,"error":"#: uniqueItems cannot be enforced exactly: its elements may be )"
+      R"(objects or arrays"})");
   EXPECT_EQ(check(R"({"schema": {"oneOf": [{}]}, "dialect": "mfjs"})"),
             R"({"ok":false,"error":"At path 'root': unsupported keywords: oneOf"})");
   EXPECT_EQ(check(R"({"schema": {"minLength": -1}})"),
@@ -64,7 +70,7 @@ TEST(SchemaLines, RefusesOtherLines) {
   EXPECT_EQ(check(R"({"schema": {}, "dialekt": "mfjs"})"),
             "! line: expected \"schema\" and \"dialect\", found \"dialekt\"");
   EXPECT_EQ(check(R"({"schema": {}, "dialect": "draft-07"})"),
-            "! line: dialect: expected \"mfjs\" or \"2020-12\", found \"draft-07\"");
+            "! line: dialect: expected \"2020-12\", \"mfjs\" or \"enforced\", found \"draft-07\"");
   EXPECT_EQ(validate(R"({"schema": {}})"), "! line: expected \"instance\", found none");
 }
 

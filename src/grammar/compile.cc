@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar/contradiction.h"
 #include "grammar/ebnf.h"
 #include "grammar/mask_builder.h"
 #include "grammar/message_grammar.h"
@@ -51,7 +52,7 @@ bool reads(const Grammar& grammar, std::string_view text, Reach reach) {
 Compiled any_schema(std::string_view schema, const SchemaGrammarOptions& options) {
   Budget budget(options.limits.steps);
   SchemaCompiler compiler(budget, options.formats);
-  DAYBREAK_TRY(const Schema* root, compiler.read(schema));
+  DAYBREAK_TRY(const Schema* root, compiler.read(schema, {}));
   DAYBREAK_TRY(const FormulaId formula, compiler.formula(*root));
   DAYBREAK_TRY(CompiledSchemas schemas, compiler.finish());
   if (!schemas.formulas[formula].satisfiable) {

@@ -77,12 +77,24 @@ Result<FormulaId> FormulaTable::intern(Conjunction literals) {
 
 Result<CompiledSchemas> FormulaTable::close() && {
   for (FormulaId id = 0; id < conjunctions_.size(); ++id) {
+    blamed_ = subject(id);
     DAYBREAK_CHECK_OK(expand(id));
   }
+  blamed_ = nullptr;
   DAYBREAK_CHECK_OK(decide());
+  find_contradiction();
   DAYBREAK_CHECK_OK(prune());
   DAYBREAK_CHECK_OK(merge_equal(out_, normaliser_.budget()));
   return std::move(out_);
+}
+
+const Schema* FormulaTable::subject(FormulaId id) const {
+  for (const LiteralId literal : conjunctions_[id]) {
+    if (const Schema* schema = normaliser_.literals().atom(literal).schema; schema != nullptr) {
+      return schema;
+    }
+  }
+  return nullptr;
 }
 
 Status FormulaTable::expand(FormulaId id) {
@@ -100,6 +112,7 @@ Status FormulaTable::expand(FormulaId id) {
   for (const ArrayTerm& term : arrays) {
     DAYBREAK_CHECK_OK(add_array(term, formula));
   }
+  array_owners_.resize(out_.arrays.size(), id);
   out_.formulas[id] = std::move(formula);
   return ok();
 }

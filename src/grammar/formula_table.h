@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -32,6 +33,12 @@ class FormulaTable {
   // for shapes that cannot be enforced exactly.
   [[nodiscard]] Result<CompiledSchemas> close() &&;
 
+  // Returns the subschema that close() failed at, or null if it is not known.
+  [[nodiscard]] const Schema* blamed() const { return blamed_; }
+  // Returns the place of a subschema that is written down and that nothing satisfies, the innermost
+  // of them; empty if there is none. For messages, after close().
+  [[nodiscard]] const std::string& contradiction() const { return contradiction_; }
+
  private:
   [[nodiscard]] Result<FormulaId> intern(Conjunction literals);
   [[nodiscard]] Status expand(FormulaId id);
@@ -50,7 +57,14 @@ class FormulaTable {
   [[nodiscard]] Status prune();
   [[nodiscard]] Status make_unique(ArrayShape& shape);
 
+  // The first subschema that a formula is about, or null.
+  [[nodiscard]] const Schema* subject(FormulaId id) const;
+  void find_contradiction();
+
   Normaliser& normaliser_;
+  const Schema* blamed_ = nullptr;
+  std::string contradiction_;
+  std::vector<FormulaId> array_owners_;  // [arrays]
   std::map<Conjunction, FormulaId> ids_;
   std::vector<Conjunction> conjunctions_;
   CompiledSchemas out_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "grammar/contradiction.h"
 #include "grammar/ebnf.h"
 #include "grammar/regex.h"
 #include "grammar/tool_grammar.h"
@@ -27,11 +28,9 @@ class Writer {
     DAYBREAK_CHECK_OK(read_body());
     std::vector<ToolArguments> tools;
     for (std::size_t i = 0; i < rules_.tools.size(); ++i) {
-      auto tool = ToolArguments::read(rules_.tools[i], schemas_);
-      if (!tool) {
-        return std::move(tool).error().in(tool_name(i));
-      }
-      tools.push_back(*std::move(tool));
+      DAYBREAK_TRY(ToolArguments tool,
+                   ToolArguments::read(rules_.tools[i], tool_name(i), schemas_));
+      tools.push_back(std::move(tool));
     }
     DAYBREAK_TRY(out_.schemas, schemas_.finish());
     DAYBREAK_TRY(const ExpressionPtr body, body_expression());
@@ -48,9 +47,10 @@ class Writer {
 
   Status read_body() {
     if (rules_.body == Body::kSchema || rules_.body == Body::kJsonObject) {
-      DAYBREAK_TRY(const Schema* schema,
-                   schemas_.read(rules_.body == Body::kSchema ? rules_.body_source
-                                                              : R"({"type":"object"})"));
+      DAYBREAK_TRY(
+          const Schema* schema,
+          schemas_.read(rules_.body == Body::kSchema ? rules_.body_source : R"({"type":"object"})",
+                        {}));
       DAYBREAK_TRY(body_, schemas_.formula(*schema));
     }
     return ok();
@@ -63,7 +63,7 @@ class Writer {
       case Body::kJsonObject:
       case Body::kSchema:
         if (!out_.schemas.formulas[body_].satisfiable) {
-          return contradiction("schema");
+          return schemas_.contradiction("schema");
         }
         return json(body_, kAllTypes);
       case Body::kRegex:
@@ -155,12 +155,6 @@ Result<ExpressionPtr> text_of(Dfa dfa, std::string_view what, Budget& budget) {
 }
 
 }  // namespace
-
-Error contradiction(std::string_view what) {
-  return Error{Errc::kInvalidArgument, std::string(what) +
-                                           ": expected something that can be satisfied, found a "
-                                           "contradiction: nothing conforms to it"};
-}
 
 Result<ExpressionPtr> regex_text(std::string_view pattern, Budget& budget) {
   DAYBREAK_TRY(Dfa dfa, compile_regex(pattern, RegexMatch::kWhole, budget));

@@ -41,7 +41,4 @@ struct MessageGrammar {
 [[nodiscard]] Result<ExpressionPtr> choice_text(std::span<const std::string> choices,
                                                 Budget& budget);
 
-// "No value conforms", about `what`.
-[[nodiscard]] Error contradiction(std::string_view what);
-
 }  // namespace daybreak::grammar

@@ -403,6 +403,10 @@ class RegexParser {
     if (sees("\\")) {
       return class_escape();
     }
+    const std::string_view inner = text_.substr(at_, text_.find(']', at_) - at_);
+    if (inner.starts_with("[:") && inner.ends_with(':') && inner.size() > 3) {
+      return fail(at_, "expected \\d, \\w or \\s; [:digit:] and the like are of another dialect");
+    }
     const CodePoint code = valid_code_point(text_, at_);
     at_ += code.length;
     return ClassAtom{.code = code.value};

@@ -44,6 +44,15 @@ std::vector<std::string> listed(const std::string& pattern) {
 
 using Strings = std::vector<std::string>;
 
+TEST(Regex, RefusesTheClassesOfAnotherDialect) {
+  Budget budget(100'000);
+  const auto posix = compile_regex("[[:digit:]]{3}", RegexMatch::kWhole, budget);
+  ASSERT_FALSE(posix);
+  EXPECT_EQ(posix.error().code, Errc::kInvalidArgument);
+  EXPECT_NE(posix.error().message.find("at byte 1"), std::string::npos) << posix.error().message;
+  EXPECT_TRUE(compile_regex("[[:]", RegexMatch::kWhole, budget));
+}
+
 TEST(Regex, ListsSmallLanguages) {
   EXPECT_EQ(listed(""), Strings{""});
   EXPECT_EQ(listed("ab|c"), (Strings{"c", "ab"}));

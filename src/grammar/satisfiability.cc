@@ -96,6 +96,22 @@ Status FormulaTable::decide() {
   return ok();
 }
 
+void FormulaTable::find_contradiction() {
+  std::size_t longest = 0;
+  for (FormulaId id = 0; id < conjunctions_.size(); ++id) {
+    const Conjunction& literals = conjunctions_[id];
+    if (out_.formulas[id].satisfiable || literals.size() != 1 ||
+        LiteralTable::negated(literals.front())) {
+      continue;
+    }
+    const Schema* schema = subject(id);
+    if (schema != nullptr && schema->path.size() > longest) {
+      longest = schema->path.size();
+      contradiction_ = schema->path;
+    }
+  }
+}
+
 Result<bool> FormulaTable::satisfiable(const Formula& formula) {
   if ((formula.types() & (kNullType | kBooleanType | kNumberType | kStringType)) != 0) {
     return true;
@@ -178,6 +194,7 @@ Status FormulaTable::prune() {
     DAYBREAK_TRY(shape.keys, keep_labels(shape.keys, keep, budget));
   }
   for (ArrayShape& shape : out_.arrays) {
+    blamed_ = subject(array_owners_[arrays.size()]);
     DAYBREAK_TRY(const bool possible, satisfiable(shape));
     arrays.push_back(possible);
     for (auto& options : shape.prefix) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "grammar/schema_compiler.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "grammar/contradiction.h"
 #include "grammar/scalar_kinds.h"
 
 namespace daybreak::grammar {
@@ -29,15 +31,50 @@ Status check_dynamic(const SchemaDocument& document, const Schema& node) {
 SchemaCompiler::SchemaCompiler(Budget& budget, Formats formats)
     : normaliser_(literals_, patterns_, budget, formats), table_(normaliser_) {}
 
-Result<const Schema*> SchemaCompiler::read(std::string_view text) {
+Error SchemaCompiler::named(Error error, const std::string& name) {
+  return name.empty() ? std::move(error) : std::move(error).in(name);
+}
+
+Result<const Schema*> SchemaCompiler::read(std::string_view text, std::string_view name) {
   DAYBREAK_CHECK_OK(normaliser_.budget().spend(text.size(), "schema"));
-  DAYBREAK_TRY(auto document, SchemaDocument::parse(text));
-  for (const Schema& node : document->nodes()) {
-    DAYBREAK_CHECK_OK(check_dynamic(*document, node));
+  auto document = SchemaDocument::parse(text);
+  if (!document) {
+    return named(std::move(document).error(), std::string(name));
   }
-  const Schema* root = &document->root();
-  documents_.push_back(std::move(document));
-  return root;
+  for (const Schema& node : (*document)->nodes()) {
+    if (auto dynamic = check_dynamic(**document, node); !dynamic) {
+      return named(std::move(dynamic).error(), std::string(name));
+    }
+  }
+  documents_.push_back({*std::move(document), std::string(name)});
+  return &documents_.back().schema->root();
+}
+
+Result<CompiledSchemas> SchemaCompiler::finish() {
+  Result<CompiledSchemas> compiled = std::move(table_).close();
+  const Schema* blamed = table_.blamed();
+  if (compiled || blamed == nullptr) {
+    return compiled;
+  }
+  Error error = std::move(compiled).error();
+  if (!error.message.starts_with('#')) {
+    error = std::move(error).in(blamed->path);
+  }
+  for (const Document& document : documents_) {
+    const auto& nodes = document.schema->nodes();
+    if (std::ranges::any_of(nodes, [&](const Schema& node) { return &node == blamed; })) {
+      return named(std::move(error), document.name);
+    }
+  }
+  return error;
+}
+
+Error SchemaCompiler::contradiction(std::string_view what) const {
+  Error error = grammar::contradiction(what);
+  if (!table_.contradiction().empty()) {
+    error.message += "; nothing satisfies " + table_.contradiction();
+  }
+  return error;
 }
 
 }  // namespace daybreak::grammar

@@ -4,6 +4,7 @@
 // SchemaCompiler: schema texts to formulas, all schemas of one grammar together.
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,16 +24,25 @@ class SchemaCompiler {
  public:
   SchemaCompiler(Budget& budget, Formats formats);
 
-  // Reads a schema and keeps it. Errors: see SchemaDocument::parse; kUnsupported for $dynamicRef
-  // whose target depends on the instance.
-  [[nodiscard]] Result<const Schema*> read(std::string_view text);
+  // Reads a schema and keeps it; errors begin with `name` and ": ", unless it is empty.
+  // Errors: see SchemaDocument::parse; kUnsupported for $dynamicRef whose target depends on the
+  // instance.
+  [[nodiscard]] Result<const Schema*> read(std::string_view text, std::string_view name);
   [[nodiscard]] Result<FormulaId> formula(const Schema& schema) { return table_.of(schema); }
 
-  // Expands all formulas asked for. Errors: see FormulaTable::close(). Call once.
-  [[nodiscard]] Result<CompiledSchemas> finish() { return std::move(table_).close(); }
+  // Expands all formulas asked for. Errors: see FormulaTable::close(), with the schema's name and
+  // the place in it. Call once.
+  [[nodiscard]] Result<CompiledSchemas> finish();
+  // "No value conforms", naming a place that nothing satisfies if there is one. After finish().
+  [[nodiscard]] Error contradiction(std::string_view what) const;
 
  private:
-  std::vector<std::shared_ptr<const SchemaDocument>> documents_;
+  struct Document {
+    std::shared_ptr<const SchemaDocument> schema;
+    std::string name;
+  };
+  [[nodiscard]] static Error named(Error error, const std::string& name);
+  std::vector<Document> documents_;
   LiteralTable literals_;
   PatternTable patterns_;
   Normaliser normaliser_;

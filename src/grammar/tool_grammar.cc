@@ -83,14 +83,16 @@ ExpressionPtr Elements::element(std::string header, std::string name, Expression
   return sequence({open(std::move(header)), std::move(body), close(std::move(name))});
 }
 
-Result<ToolArguments> ToolArguments::read(const ToolRule& tool, SchemaCompiler& schemas) {
+Result<ToolArguments> ToolArguments::read(const ToolRule& tool, const std::string& name,
+                                          SchemaCompiler& schemas) {
   ToolArguments arguments;
   arguments.strict_ = tool.strict;
   if (!tool.strict) {
     return arguments;
   }
-  DAYBREAK_TRY(const Schema* root,
-               schemas.read(tool.parameters.empty() ? R"({"type":"object"})" : tool.parameters));
+  DAYBREAK_TRY(
+      const Schema* root,
+      schemas.read(tool.parameters.empty() ? R"({"type":"object"})" : tool.parameters, name));
   DAYBREAK_TRY(arguments.whole_, schemas.formula(*root));
   DAYBREAK_TRY(arguments.arguments_, arguments_of(*root, schemas));
   return arguments;

@@ -37,9 +37,10 @@ class Elements {
 // A tool's schema before and after the formulas are expanded.
 class ToolArguments {
  public:
-  // Asks for the formulas. Errors: those of SchemaCompiler, and kInvalidArgument when parameters
-  // describes no object.
-  [[nodiscard]] static Result<ToolArguments> read(const ToolRule& tool, SchemaCompiler& schemas);
+  // Asks for the formulas; errors about the schema begin with `name`. Errors: those of
+  // SchemaCompiler, and kInvalidArgument when parameters describes no object.
+  [[nodiscard]] static Result<ToolArguments> read(const ToolRule& tool, const std::string& name,
+                                                  SchemaCompiler& schemas);
 
   // Returns the arguments of a call. Errors: kInvalidArgument when no arguments conform.
   [[nodiscard]] Result<ExpressionPtr> expression(const CompiledSchemas& schemas,
