@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "grammar/contradiction.h"
 #include "grammar/ebnf.h"
 #include "grammar/mask_builder.h"
 #include "grammar/message_grammar.h"
@@ -48,20 +48,26 @@ bool reads(const Grammar& grammar, std::string_view text, Reach reach) {
                                       });
 }
 
-// Null: nothing satisfies the schema.
-Compiled any_schema(std::string_view schema, const SchemaGrammarOptions& options) {
+// A schema's grammar, or why nothing satisfies the schema.
+struct AnySchema {
+  std::shared_ptr<const Grammar> grammar;
+  std::optional<Error> contradiction;
+};
+
+Result<AnySchema> any_schema(std::string_view schema, const SchemaGrammarOptions& options) {
   Budget budget(options.limits.steps);
   SchemaCompiler compiler(budget, options.formats);
   DAYBREAK_TRY(const Schema* root, compiler.read(schema, {}));
   DAYBREAK_TRY(const FormulaId formula, compiler.formula(*root));
   DAYBREAK_TRY(CompiledSchemas schemas, compiler.finish());
   if (!schemas.formulas[formula].satisfiable) {
-    return std::shared_ptr<const Grammar>();
+    return AnySchema{nullptr, compiler.contradiction("schema")};
   }
   RuleSet rules;
   const bool spaced = options.spaces == JsonSpaces::kOptional;
   rules.start = json(formula, static_cast<std::uint8_t>(kAllTypes | (spaced ? kSpacedJson : 0)));
-  return assemble(rules, std::move(schemas), options.integers, {}, budget);
+  DAYBREAK_TRY(auto grammar, assemble(rules, std::move(schemas), options.integers, {}, budget));
+  return AnySchema{std::move(grammar), std::nullopt};
 }
 
 }  // namespace
@@ -91,17 +97,17 @@ Compiled compile(const MessageRules& rules, const MessageMarkers& markers,
 }
 
 Compiled compile_schema(std::string_view schema, const SchemaGrammarOptions& options) {
-  DAYBREAK_TRY(auto grammar, any_schema(schema, options));
-  if (grammar == nullptr) {
-    return contradiction("schema");
+  DAYBREAK_TRY(AnySchema any, any_schema(schema, options));
+  if (any.contradiction) {
+    return *std::move(any.contradiction);
   }
-  return grammar;
+  return std::move(any.grammar);
 }
 
 Result<bool> schema_accepts(std::string_view schema, std::string_view text,
                             const SchemaGrammarOptions& options) {
-  DAYBREAK_TRY(const auto grammar, any_schema(schema, options));
-  return grammar != nullptr && accepts(*grammar, text);
+  DAYBREAK_TRY(const AnySchema any, any_schema(schema, options));
+  return any.grammar != nullptr && accepts(*any.grammar, text);
 }
 
 Compiled compile_regex_grammar(std::string_view pattern, const CompileLimits& limits) {
