@@ -9,9 +9,7 @@
 namespace daybreak::grammar {
 namespace {
 
-// Rules entered and left within one byte. Calls go no deeper than kMaxCallDepth; beyond that are
-// only returns from rules that may end where they stand, of which the outermost are let go then.
-constexpr int kMaxEnterDepth = 4 * kMaxCallDepth;
+constexpr std::size_t kFewPlaces = 32;  // so many are searched faster than a set
 
 constexpr std::array<std::string_view, 3> kLiterals{"null", "false", "true"};
 
@@ -34,15 +32,31 @@ void Automaton::start(Threads& out) {
 }
 
 void Automaton::enter(RuleGraph::NodeId node, const Frame* frame, Threads& out) {
-  if (depth_ == 0) {
-    entered_.clear();
+  entered_.clear();
+  entered_more_.clear();
+  places_.assign(1, {node, frame});
+  while (!places_.empty()) {
+    const auto [at, inside] = places_.back();
+    places_.pop_back();
+    // Rules that can be empty lead back to where they came from: nothing new.
+    if (first_visit({at, inside->hash})) {
+      enter_node(at, inside, out);
+    }
   }
-  const std::pair place(node, frame->hash);
-  if (depth_ > kMaxEnterDepth || std::ranges::find(entered_, place) != entered_.end()) {
-    return;  // rules that can be empty lead back here: nothing new
+}
+
+bool Automaton::first_visit(const std::pair<RuleGraph::NodeId, std::uint64_t>& place) {
+  if (std::ranges::find(entered_, place) != entered_.end()) {
+    return false;
   }
-  entered_.push_back(place);
-  ++depth_;
+  if (entered_.size() < kFewPlaces) {
+    entered_.push_back(place);
+    return true;
+  }
+  return entered_more_.insert(place).second;
+}
+
+void Automaton::enter_node(RuleGraph::NodeId node, const Frame* frame, Threads& out) {
   const RuleGraph& rules = program_.rules;
   if (rules.nodes[node].reads) {
     Thread thread;
@@ -65,7 +79,7 @@ void Automaton::enter(RuleGraph::NodeId node, const Frame* frame, Threads& out) 
       inside = arena_.keep(back);
     }
     if (edge.kind == RuleGraph::EdgeKind::kCall) {
-      enter(edge.value, inside, out);
+      places_.push_back({edge.value, inside});
     } else if (edge.kind == RuleGraph::EdgeKind::kJson) {
       out.push_back(at_value(edge.value, edge.types, inside, false));
     } else {
@@ -77,9 +91,12 @@ void Automaton::enter(RuleGraph::NodeId node, const Frame* frame, Threads& out) 
     }
   }
   if (rules.nodes[node].final) {
-    complete_inside(frame, out);
+    if (frame->kind == Frame::Kind::kRule) {
+      places_.push_back({frame->node, frame->parent});
+    } else {
+      complete_inside(frame, out);
+    }
   }
-  --depth_;
 }
 
 void Automaton::complete_inside(const Frame* frame, Threads& out) {

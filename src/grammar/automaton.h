@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/token.h"
 #include "grammar/automaton_state.h"
@@ -67,6 +70,8 @@ class Automaton {
  private:
   // Goes to a node of a rule: reads nothing.
   void enter(RuleGraph::NodeId node, const Frame* frame, Threads& out);
+  void enter_node(RuleGraph::NodeId node, const Frame* frame, Threads& out);
+  bool first_visit(const std::pair<RuleGraph::NodeId, std::uint64_t>& place);
   // The value or rule inside `frame` is complete.
   void complete_inside(const Frame* frame, Threads& out);
 
@@ -100,8 +105,10 @@ class Automaton {
 
   const AutomatonProgram& program_;
   StateArena& arena_;
-  std::vector<std::pair<RuleGraph::NodeId, std::uint64_t>> entered_;  // during one enter()
-  int depth_ = 0;
+  // During one enter(): where it is still to go, and where it has been, frames by their hash.
+  std::vector<std::pair<RuleGraph::NodeId, const Frame*>> places_;
+  std::vector<std::pair<RuleGraph::NodeId, std::uint64_t>> entered_;
+  std::set<std::pair<RuleGraph::NodeId, std::uint64_t>> entered_more_;  // where entered_ is full
 };
 
 }  // namespace daybreak::grammar

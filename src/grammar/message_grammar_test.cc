@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole messages, as ids: what conforms is taken to its end, what does not is stopped.
+//
+// Long because: messages of one kind after the other, all told in the same few words.
 
 #include "grammar/message_grammar.h"
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 
 #include "base/utf8.h"
@@ -114,7 +113,6 @@ class Builder {
     }
     graph_.start = start;
     DAYBREAK_CHECK_OK(close());
-    DAYBREAK_CHECK_OK(check_depth());
     return std::move(graph_);
   }
 
@@ -237,59 +235,6 @@ class Builder {
       }
       node.last = static_cast<std::uint32_t>(graph_.edges.size());
       graph_.nodes.push_back(node);
-    }
-    return ok();
-  }
-
-  // How deep rules call each other before anything is read, for the automaton does it in one go.
-  Status check_depth() {
-    std::vector<bool> empty(graph_.nodes.size());
-    for (bool changed = true; changed;) {
-      changed = false;
-      DAYBREAK_CHECK_OK(budget_.spend(graph_.edges.size() + 1, "grammar"));
-      for (NodeId node = 0; node < empty.size(); ++node) {
-        if (!empty[node] && can_be_empty(node, empty)) {
-          empty[node] = changed = true;
-        }
-      }
-    }
-    std::vector<std::uint32_t> deepest(graph_.nodes.size());
-    for (NodeId node = 0; node < deepest.size(); ++node) {
-      DAYBREAK_CHECK_OK(descend(node, 1, empty, deepest));
-    }
-    return ok();
-  }
-
-  [[nodiscard]] bool can_be_empty(NodeId node, const std::vector<bool>& empty) const {
-    const RuleGraph::Node& own = graph_.nodes[node];
-    return own.final ||
-           std::any_of(graph_.edges.begin() + own.first, graph_.edges.begin() + own.last,
-                       [&](const Edge& edge) {
-                         return edge.kind == Kind::kCall && empty[edge.value] && empty[edge.target];
-                       });
-  }
-
-  Status descend(NodeId node, std::uint32_t depth, const std::vector<bool>& empty,
-                 std::vector<std::uint32_t>& deepest) {
-    if (depth <= deepest[node]) {
-      return ok();
-    }
-    if (depth > kMaxCallDepth) {
-      return Error{Errc::kTooLarge, "grammar: expected rules that call each other at most " +
-                                        std::to_string(kMaxCallDepth) +
-                                        " deep before they read anything, found deeper ones"};
-    }
-    deepest[node] = depth;
-    DAYBREAK_CHECK_OK(budget_.spend(1, "grammar"));
-    for (std::uint32_t i = graph_.nodes[node].first; i < graph_.nodes[node].last; ++i) {
-      const Edge& edge = graph_.edges[i];
-      if (edge.kind != Kind::kCall) {
-        continue;
-      }
-      DAYBREAK_CHECK_OK(descend(edge.value, depth + 1, empty, deepest));
-      if (empty[edge.value]) {
-        DAYBREAK_CHECK_OK(descend(edge.target, depth + 1, empty, deepest));
-      }
     }
     return ok();
   }

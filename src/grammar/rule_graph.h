@@ -15,9 +15,6 @@
 
 namespace daybreak::grammar {
 
-// Rules that call each other before a byte or a marker is read.
-inline constexpr std::uint32_t kMaxCallDepth = 500;
-
 struct RuleGraph {
   using NodeId = std::uint32_t;
 

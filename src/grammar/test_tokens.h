@@ -3,6 +3,8 @@
 
 // For tests: a vocabulary made of all single bytes, tokens that cross every border of a JSON text
 // on purpose, and K3's markers.
+//
+// Long because: one helper vocabulary and its token sequences serve all tests of tokens.
 
 #include <gtest/gtest.h>
 
