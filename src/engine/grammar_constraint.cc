@@ -12,6 +12,7 @@ class GrammarConstraint final : public TokenConstraint {
 
   std::span<const std::uint32_t> mask() override { return matcher_.mask(); }
   bool accept(TokenId id) override { return matcher_.accept(id); }
+  bool overrun() const override { return matcher_.overrun(); }
 
  private:
   grammar::Matcher matcher_;

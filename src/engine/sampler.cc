@@ -98,6 +98,12 @@ void Sampler::prepare_mask() {
 }
 
 Error Sampler::broken(const std::string& why) {
+  if (constraint_->overrun()) {
+    return {Errc::kTooLarge,
+            fmt::format("grammar: expected alternatives that can be followed in bounded steps and "
+                        "memory, found more at position {}",
+                        prompt_tokens_ + generated_)};
+  }
   constraint_broken_ = true;
   return {Errc::kCorrupt,
           fmt::format("constraint: {} at position {}", why, prompt_tokens_ + generated_)};

@@ -39,7 +39,7 @@ void Automaton::enter(RuleGraph::NodeId node, const Frame* frame, Threads& out) 
     const auto [at, inside] = places_.back();
     places_.pop_back();
     // Rules that can be empty lead back to where they came from: nothing new.
-    if (first_visit({at, inside->hash})) {
+    if (work() && first_visit({at, inside->hash})) {
       enter_node(at, inside, out);
     }
   }
@@ -99,6 +99,17 @@ void Automaton::enter_node(RuleGraph::NodeId node, const Frame* frame, Threads& 
   }
 }
 
+std::span<const Decimal> Automaton::seen_numbers(const SeenValues* seen) {
+  if (seen == nullptr) {
+    return {};
+  }
+  if (numbers_hash_ != seen->hash) {
+    numbers_ = numbers_of(seen);
+    numbers_hash_ = seen->hash;
+  }
+  return numbers_;
+}
+
 void Automaton::complete_inside(const Frame* frame, Threads& out) {
   Thread thread;
   thread.frame = frame;
@@ -120,6 +131,9 @@ void Automaton::complete_inside(const Frame* frame, Threads& out) {
 }
 
 void Automaton::step(const Thread& thread, std::uint8_t byte, Threads& out) {
+  if (!work()) {
+    return;
+  }
   switch (thread.leaf) {
     case Leaf::kEnd:
       return;
@@ -185,9 +199,7 @@ void Automaton::leave(const Thread& thread, Threads& out) {
     complete_inside(thread.frame, out);
   }
   if (thread.leaf == Leaf::kNumber) {
-    const SeenValues* seen = thread.frame->values;
-    const auto excluded =
-        seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
+    const auto excluded = seen_numbers(thread.frame->values);
     if ((*thread.numbers)->accepts(*thread.digits, excluded)) {
       complete_inside(with_value(thread.frame, thread), out);
     }
@@ -197,9 +209,6 @@ void Automaton::leave(const Thread& thread, Threads& out) {
 void Automaton::remove_doubles(Threads& threads) {
   if (threads.size() < 2) {
     return;
-  }
-  if (threads.size() > kMaxStepThreads) {
-    threads.resize(kMaxStepThreads);
   }
   // Few threads are the rule: a list of what was seen beats a table.
   constexpr std::size_t kFew = 32;
@@ -222,7 +231,7 @@ void Automaton::remove_doubles(Threads& threads) {
     }
     ++kept;
   }
-  threads.resize(kept);
+  threads.resize(std::min(kept, kMaxThreads));
 }
 
 void Automaton::step_node(const Thread& thread, std::uint8_t byte, Threads& out) {
@@ -323,9 +332,7 @@ void Automaton::step_literal(const Thread& thread, std::uint8_t byte, Threads& o
 }
 
 void Automaton::step_number(const Thread& thread, std::uint8_t byte, Threads& out) {
-  const SeenValues* seen = thread.frame->values;
-  const auto excluded =
-      seen == nullptr ? std::span<const Decimal>() : std::span<const Decimal>(seen->numbers);
+  const auto excluded = seen_numbers(thread.frame->values);
   const bool point = byte == '.' && program_.integers == Integers::kPlain &&
                      (*thread.numbers)->language().integers == NumberLanguage::Integers::kOnly;
   auto next = point ? std::nullopt

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,12 +18,18 @@
 
 namespace daybreak::grammar {
 
-// Alternatives that are followed side by side, after a token and within one. A schema can be
-// written so that they double with every level of nesting. Beyond the bound the later ones are let
-// go: what is still allowed conforms and can be completed, but not all that conforms is allowed any
-// more.
-inline constexpr std::size_t kMaxThreads = 512;
-inline constexpr std::size_t kMaxStepThreads = 16'384;
+// Alternatives that are followed side by side. A schema can be written so that they double with
+// every level of nesting. Beyond the bound the later ones are let go: what is still allowed
+// conforms and can be completed, but not all that conforms is allowed any more.
+inline constexpr std::size_t kMaxThreads = 2'048;
+// Steps of one mask or of one token. A grammar can be written that takes more; its answer ends with
+// an error, and no other answer waits for it.
+inline constexpr std::uint64_t kMaxWork = 400'000;
+
+// The same for a text that is there already.
+[[nodiscard]] constexpr std::uint64_t bytes_work(std::string_view text) {
+  return kMaxWork + 100 * text.size();
+}
 
 // What a grammar was compiled to. Immutable.
 struct AutomatonProgram {
@@ -37,6 +44,11 @@ class Automaton {
   // Both outlive this.
   Automaton(const AutomatonProgram& program, StateArena& arena)
       : program_(program), arena_(arena) {}
+
+  // Allows `steps` more. When they are used up nothing is appended any more, and exhausted() says
+  // so.
+  void begin_work(std::uint64_t steps) { work_ = steps; }
+  [[nodiscard]] bool exhausted() const { return work_ == 0; }
 
   // Appends the threads at the beginning.
   void start(Threads& out);
@@ -103,8 +115,16 @@ class Automaton {
   // The frame with a finished scalar added, where uniqueItems needs it.
   [[nodiscard]] const Frame* with_value(const Frame* frame, const Thread& thread);
 
+  // Takes one step away. Returns false if none is left.
+  bool work() { return work_ != 0 && --work_ != 0; }
+  // The numbers of a list of values; kept for the last list.
+  [[nodiscard]] std::span<const Decimal> seen_numbers(const SeenValues* seen);
+
   const AutomatonProgram& program_;
   StateArena& arena_;
+  std::uint64_t work_ = kMaxWork;
+  std::uint64_t numbers_hash_ = 0;  // of the list that numbers_ is of
+  std::vector<Decimal> numbers_;
   // During one enter(): where it is still to go, and where it has been, frames by their hash.
   std::vector<std::pair<RuleGraph::NodeId, const Frame*>> places_;
   std::vector<std::pair<RuleGraph::NodeId, std::uint64_t>> entered_;

@@ -118,26 +118,55 @@ const KeyChoices* StateArena::choices(KeyChoices choices) {
 
 const NumberState* StateArena::number(NumberState state) { return &numbers_.add(std::move(state)); }
 
+const SeenValues* StateArena::add_value(SeenValues value, std::uint64_t hash) {
+  value.hash = join(value.before == nullptr ? 0 : value.before->hash, hash);
+  value.bits |= value.before == nullptr ? 0 : value.before->bits;
+  return &values_.add(std::move(value));
+}
+
 const SeenValues* StateArena::add_bits(const SeenValues* from, std::uint8_t bits) {
-  SeenValues& values = values_.add(from == nullptr ? SeenValues{} : *from);
-  values.bits |= bits;
-  values.hash = join(values.hash, bits);
-  return &values;
+  SeenValues value;
+  value.before = from;
+  value.bits = bits;
+  return add_value(std::move(value), bits);
 }
 
 const SeenValues* StateArena::add_number(const SeenValues* from, Decimal number) {
-  SeenValues& values = values_.add(from == nullptr ? SeenValues{} : *from);
   const std::string spelling = number.to_string();
-  values.hash = join(values.hash, fnv1a64(std::as_bytes(std::span(spelling))));
-  values.numbers.insert(std::ranges::upper_bound(values.numbers, number), std::move(number));
-  return &values;
+  SeenValues value;
+  value.before = from;
+  value.kind = SeenValues::Kind::kNumber;
+  value.number = std::move(number);
+  return add_value(std::move(value), fnv1a64(std::as_bytes(std::span(spelling))));
 }
 
 const SeenValues* StateArena::add_string(const SeenValues* from, const TextLink* text) {
-  SeenValues& values = values_.add(from == nullptr ? SeenValues{} : *from);
-  values.hash = join(values.hash, text_hash(text));
-  values.strings.push_back(text);
-  return &values;
+  SeenValues value;
+  value.before = from;
+  value.kind = SeenValues::Kind::kString;
+  value.string = text;
+  return add_value(std::move(value), text_hash(text) + 1);
+}
+
+std::vector<const TextLink*> strings_of(const SeenValues* seen) {
+  std::vector<const TextLink*> strings;
+  for (; seen != nullptr; seen = seen->before) {
+    if (seen->kind == SeenValues::Kind::kString) {
+      strings.push_back(seen->string);
+    }
+  }
+  return strings;
+}
+
+std::vector<Decimal> numbers_of(const SeenValues* seen) {
+  std::vector<Decimal> numbers;
+  for (; seen != nullptr; seen = seen->before) {
+    if (seen->kind == SeenValues::Kind::kNumber) {
+      numbers.push_back(seen->number);
+    }
+  }
+  std::ranges::sort(numbers);
+  return numbers;
 }
 
 }  // namespace daybreak::grammar

@@ -42,13 +42,20 @@ struct KeyLink {
   std::uint64_t hash = 0;  // of all keys from here on
 };
 
-// Scalars that an array with uniqueItems holds so far.
+// Scalars that an array with uniqueItems holds so far, the newest first.
 struct SeenValues {
-  std::uint8_t bits = 0;                 // 1: null, 2: false, 4: true
-  std::vector<Decimal> numbers;          // sorted
-  std::vector<const TextLink*> strings;  // null: the empty string
-  std::uint64_t hash = 0;
+  enum class Kind : std::uint8_t { kBits, kNumber, kString };
+  const SeenValues* before = nullptr;
+  Kind kind = Kind::kBits;
+  std::uint8_t bits = 0;             // of all from here on; 1: null, 2: false, 4: true
+  Decimal number;                    // kNumber
+  const TextLink* string = nullptr;  // kString; null: the empty string
+  std::uint64_t hash = 0;            // of all from here on
 };
+
+// Return the strings, and the numbers in ascending order, of a list of values (null: none).
+[[nodiscard]] std::vector<const TextLink*> strings_of(const SeenValues* seen);
+[[nodiscard]] std::vector<Decimal> numbers_of(const SeenValues* seen);
 
 struct Frame {
   enum class Kind : std::uint8_t { kRoot, kRule, kObject, kArray };
@@ -137,6 +144,8 @@ class StateArena {
   const SeenValues* add_string(const SeenValues* from, const TextLink* text);
 
  private:
+  const SeenValues* add_value(SeenValues value, std::uint64_t hash);
+
   // Elements with stable addresses that are freed last first.
   template <class T>
   struct Stack {

@@ -63,7 +63,7 @@ bool Automaton::string_fresh(const Thread& thread) const {
   }
   const StringLanguage& language = **thread.language;
   return has_unused(
-      language.dfa(), thread.string, thread.text, seen->strings,
+      language.dfa(), thread.string, thread.text, strings_of(seen),
       [&](Dfa::State state, std::uint32_t chars, std::uint64_t cap) {
         return language.count(state, chars, cap);
       },
@@ -86,16 +86,9 @@ void Automaton::step_string(const Thread& thread, std::uint8_t byte, Threads& ou
   switch (decoded.kind) {
     case DecodedByte::Kind::kInvalid:
       return;
-    case DecodedByte::Kind::kQuote: {
-      const SeenValues* seen = thread.frame->values;
-      const bool used = seen != nullptr && std::ranges::any_of(seen->strings, [&](auto* text) {
-                          return equal_texts(text, thread.text);
-                        });
-      if (!used && can_close(language, thread.string)) {
-        complete_inside(with_value(thread.frame, thread), out);
-      }
+    case DecodedByte::Kind::kQuote:
+      close_string(thread, out);
       return;
-    }
     case DecodedByte::Kind::kUnfinished:
       if (!can_complete(language, next.string)) {
         return;
@@ -114,11 +107,9 @@ void Automaton::step_string(const Thread& thread, std::uint8_t byte, Threads& ou
 }
 
 void Automaton::close_string(const Thread& thread, Threads& out) {
-  const SeenValues* seen = thread.frame->values;
   const bool used =
-      seen != nullptr && std::ranges::any_of(seen->strings, [&](const TextLink* text) {
-        return equal_texts(text, thread.text);
-      });
+      std::ranges::any_of(strings_of(thread.frame->values),
+                          [&](const TextLink* text) { return equal_texts(text, thread.text); });
   if (!used && can_close(**thread.language, thread.string)) {
     complete_string(thread, out);
   }

@@ -23,6 +23,14 @@ Compiled assemble(const RuleSet& rules, CompiledSchemas schemas, Integers intege
   impl->prefix = std::move(prefix);
   impl->bytes = sizeof(Grammar::Impl) + impl->program.rules.bytes() +
                 impl->program.schemas.bytes() + impl->prefix.size();
+  StateArena arena;
+  Automaton automaton(impl->program, arena);
+  Threads start;
+  automaton.start(start);
+  if (automaton.exhausted()) {
+    return Error{Errc::kTooLarge, "grammar: expected alternatives that can be told in " +
+                                      std::to_string(kMaxWork) + " steps at its start, found more"};
+  }
   return std::make_shared<const Grammar>(std::move(impl));
 }
 
@@ -38,6 +46,7 @@ enum class Reach : bool { kBeginning, kWhole };
 bool reads(const Grammar& grammar, std::string_view text, Reach reach) {
   StateArena arena;
   Automaton automaton(grammar.impl().program, arena);
+  automaton.begin_work(bytes_work(text));
   Threads start;
   automaton.start(start);
   Threads after;

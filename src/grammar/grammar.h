@@ -37,8 +37,11 @@ class Grammar {
 // Longer than any draft.
 inline constexpr std::size_t kMaxRollback = 256;
 
+// Of one answer's state. Answers as long as the context stay far below it.
+inline constexpr std::size_t kMaxStateBytes = std::size_t{256} << 20;
+
 // The state of one sequence. Not thread-safe. Invariant: some continuation always leads to a
-// complete answer, so mask() is never empty before the answer is complete.
+// complete answer, so mask() is never empty before the answer is complete, unless overrun().
 class Matcher {
  public:
   // `stop_ids` are allowed where the answer is complete, and nowhere else.
@@ -66,6 +69,9 @@ class Matcher {
   // Whether the answer may end here, and whether nothing but the end is possible.
   [[nodiscard]] bool complete() const;
   [[nodiscard]] bool finished() const;
+  // Whether following the alternatives of the grammar took more steps or memory than one answer may
+  // take (kMaxWork of automaton.h, kMaxStateBytes). Then mask() is empty and nothing is accepted.
+  [[nodiscard]] bool overrun() const;
   // The only id that may come next, if there is exactly one (jump-forward, numerics rule 10).
   [[nodiscard]] std::optional<TokenId> forced();
 

@@ -144,8 +144,7 @@ void MaskBuilder::add_string(Automaton& automaton, const Thread& thread, Row row
     automaton.complete_string(thread, after);
     mark_rests(automaton, after);
   }
-  const SeenValues* seen = thread.frame->values;
-  const Rests used = seen == nullptr ? Rests() : used_rests(thread.text, seen->strings);
+  const Rests used = used_rests(thread.text, strings_of(thread.frame->values));
   const Row target = used.empty() ? row : own();
   add_inside(*mask, target);
   const bool unique = thread.frame->kind == Frame::Kind::kArray && thread.frame->array->unique;

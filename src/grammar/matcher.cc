@@ -35,7 +35,13 @@ class Matcher::Impl {
   std::span<const std::uint32_t> mask() {
     if (!mask_valid_) {
       row_.resize(vocabulary_->words());
+      automaton_.begin_work(kMaxWork);
       builder_.build(automaton_, *arena_, states_.back().threads, row_);
+      overrun_ = overrun_ || automaton_.exhausted();
+      if (overrun_) {
+        std::ranges::fill(row_, 0U);  // what was found is not all
+        return row_;
+      }
       if (complete()) {
         for (const TokenId id : stop_ids_) {
           row_[id / 32] |= 1U << (id % 32);
@@ -49,7 +55,8 @@ class Matcher::Impl {
   bool accept(TokenId id) {
     State next;
     const State& now = states_.back();
-    if (now.stopped) {
+    automaton_.begin_work(kMaxWork);
+    if (now.stopped || overrun_) {
       return false;
     }
     if (std::ranges::find(stop_ids_, id) != stop_ids_.end() && complete()) {
@@ -67,8 +74,10 @@ class Matcher::Impl {
 
   bool accept_bytes(std::string_view text) {
     State next;
+    automaton_.begin_work(bytes_work(text));
     MaskBuilder::step_all(automaton_, states_.back().threads, text, next.threads);
-    if (next.threads.empty()) {
+    overrun_ = overrun_ || automaton_.exhausted();
+    if (overrun_ || next.threads.empty()) {
       arena_->release(states_.back().mark);
       return false;
     }
@@ -92,8 +101,11 @@ class Matcher::Impl {
   [[nodiscard]] std::size_t accepted() const { return accepted_; }
   [[nodiscard]] std::size_t undoable() const { return states_.size() - 1; }
 
+  [[nodiscard]] bool overrun() const { return overrun_; }
+
   bool complete() {
     const State& now = states_.back();
+    automaton_.begin_work(kMaxWork);
     const bool any = std::ranges::any_of(
         now.threads, [&](const Thread& thread) { return automaton_.complete(thread); });
     arena_->release(now.mark);
@@ -135,9 +147,7 @@ class Matcher::Impl {
       arena_->release(states_.back().mark);
       return false;
     }
-    if (next.threads.size() > kMaxThreads) {
-      next.threads.resize(kMaxThreads);
-    }
+    overrun_ = overrun_ || arena_->bytes() > kMaxStateBytes;
     next.mark = arena_->mark();
     // The same threads again, as inside a long text: the mask stays what it was.
     mask_valid_ = mask_valid_ && !next.stopped && same(states_.back().threads, next.threads);
@@ -164,6 +174,7 @@ class Matcher::Impl {
   std::vector<std::uint32_t> row_;
   std::size_t accepted_ = 0;
   bool mask_valid_ = false;
+  bool overrun_ = false;
 };
 
 Matcher::Matcher(std::shared_ptr<const Grammar> grammar,
@@ -181,6 +192,7 @@ void Matcher::rollback(std::size_t count) { impl_->rollback(count); }
 std::size_t Matcher::accepted() const { return impl_->accepted(); }
 std::size_t Matcher::undoable() const { return impl_->undoable(); }
 bool Matcher::complete() const { return impl_->complete(); }
+bool Matcher::overrun() const { return impl_->overrun(); }
 bool Matcher::finished() const { return impl_->finished(); }
 std::optional<TokenId> Matcher::forced() { return impl_->forced(); }
 

@@ -32,6 +32,7 @@ void RuleWalk::run(Automaton& automaton, const Threads& threads, const TokenTrie
                    std::span<std::uint32_t> row) {
   entries_.clear();
   by_hash_.clear();
+  kept_threads_ = 0;
   below(automaton, trie, TokenTrie::kRoot, intern(threads), row);
   if (entries_.capacity() > kKeptStates) {
     entries_ = {};  // a matcher may live long, and there are many
@@ -50,7 +51,8 @@ RuleWalk::State RuleWalk::intern(Threads threads) {
   if (const auto known = by_hash_.find(hash); known != by_hash_.end()) {
     return known->second;
   }
-  if (entries_.size() == kMaxStates) {
+  kept_threads_ += threads.size();
+  if (entries_.size() == kMaxStates || kept_threads_ > kMaxKeptThreads) {
     stepped_ = std::move(threads);
     return kUnknown;
   }

@@ -28,9 +28,10 @@ class RuleWalk {
   using State = std::int32_t;
   static constexpr State kDead = -1;
   static constexpr State kUnknown = -2;
-  // States beyond this many in one walk are stepped without being kept, so that a grammar that
-  // counts does not fill memory.
+  // States and threads beyond so many in one walk are stepped without being kept, so that a grammar
+  // that counts does not fill memory.
   static constexpr std::size_t kMaxStates = 4'096;
+  static constexpr std::size_t kMaxKeptThreads = 65'536;
 
   struct Entry {
     Threads threads;
@@ -46,6 +47,7 @@ class RuleWalk {
 
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, State> by_hash_;
+  std::size_t kept_threads_ = 0;
   Threads stepped_;
 };
 
