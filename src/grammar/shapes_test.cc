@@ -135,6 +135,22 @@ TEST(ObjectShape, AgreesWithTryingEveryCompletion) {
   EXPECT_GT(stuck, 5'000U);
 }
 
+// Members that are alike are not tried one after the other: 300 to the power of 4 would not end.
+TEST(ObjectShape, ManyEqualMembersAreNoManyTries) {
+  ObjectShape shape;
+  shape.conditions = 31;
+  shape.max = 4;
+  for (int i = 0; i < 300; ++i) {
+    shape.keys.names.push_back(std::to_string(i));
+    shape.options.push_back({{0, 0}, {0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}});
+  }
+  shape.required.assign(5, 0);
+  const std::vector<std::uint64_t> seen(5);
+  EXPECT_FALSE(shape.can_finish({seen, 0, 0}));
+  shape.max = 5;
+  EXPECT_TRUE(shape.can_finish({seen, 0, 0}));
+}
+
 // ---------------------------------------------------------------------------------------- arrays
 
 ArrayShape random_array(Rng& rng) {
