@@ -53,6 +53,7 @@ class ConditionSearch {
     if (pending == 0) {
       return true;
     }
+    std::vector<KeyLabel> failed;
     for (KeyLabel label = 0; label < shape_.options.size(); ++label) {
       const bool name = label < shape_.keys.names.size();
       if (name && test(used_, label)) {
@@ -62,6 +63,11 @@ class ConditionSearch {
       if (!free && extra == 0) {
         continue;
       }
+      // Hundreds of names are often alike, and then one of them answers for all.
+      if (std::ranges::any_of(failed, [&](KeyLabel other) { return alike(label, other); })) {
+        continue;
+      }
+      failed.push_back(label);
       for (const ChildOption& option : shape_.options[label]) {
         // Only what covers the lowest pending condition: any solution has such a member.
         if ((option.fulfils & pending & (~pending + 1)) == 0) {
@@ -83,6 +89,15 @@ class ConditionSearch {
   }
 
  private:
+  // Whether two labels, neither used, can do the same for the conditions at the same cost.
+  [[nodiscard]] bool alike(KeyLabel a, KeyLabel b) const {
+    const std::size_t names = shape_.keys.names.size();
+    return (a < names) == (b < names) &&
+           (a >= names || test(shape_.required, a) == test(shape_.required, b)) &&
+           std::ranges::equal(shape_.options[a], shape_.options[b], {}, &ChildOption::fulfils,
+                              &ChildOption::fulfils);
+  }
+
   const ObjectShape& shape_;
   std::vector<std::uint64_t> used_;
 };
