@@ -166,6 +166,15 @@ TEST(Automaton, AllowsOneSpaceWhereAskedTo) {
   }
 }
 
+TEST(Automaton, RefusesToCountTheKeysOfAFinitePattern) {
+  const auto grammar = compile_schema(
+      R"({"type":"object","propertyNames":{"pattern":"^[ab]{7}$"},"minProperties":129})");
+  ASSERT_FALSE(grammar);
+  EXPECT_EQ(grammar.error().code, Errc::kUnsupported);
+  EXPECT_TRUE(compile_schema(
+      R"({"type":"object","propertyNames":{"pattern":"^[ab]{7,}$"},"minProperties":129})"));
+}
+
 // Both branches stay possible until "x" comes, on every level: 2^n threads without a bound.
 TEST(Automaton, AlternativesThatDoubleWithEveryLevelAreBounded) {
   const auto grammar = compile_schema(

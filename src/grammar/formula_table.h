@@ -55,6 +55,7 @@ class FormulaTable {
   // The options that lead to a satisfiable formula.
   [[nodiscard]] std::vector<ChildOption> live(const std::vector<ChildOption>& options) const;
   [[nodiscard]] Status prune();
+  [[nodiscard]] static Status check_supply(const ObjectShape& shape);
   [[nodiscard]] Status make_unique(ArrayShape& shape);
 
   // The first subschema that a formula is about, or null.

@@ -42,7 +42,7 @@ class Matcher::Impl {
         std::ranges::fill(row_, 0U);  // what was found is not all
         return row_;
       }
-      if (complete()) {
+      if (!states_.back().stopped && complete()) {
         for (const TokenId id : stop_ids_) {
           row_[id / 32] |= 1U << (id % 32);
         }

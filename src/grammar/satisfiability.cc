@@ -192,6 +192,9 @@ Status FormulaTable::prune() {
       keep.push_back(!options.empty());
     }
     DAYBREAK_TRY(shape.keys, keep_labels(shape.keys, keep, budget));
+    if (possible) {
+      DAYBREAK_CHECK_OK(check_supply(shape));
+    }
   }
   for (ArrayShape& shape : out_.arrays) {
     blamed_ = subject(array_owners_[arrays.size()]);
@@ -214,6 +217,27 @@ Status FormulaTable::prune() {
     }
   }
   return ok();
+}
+
+// minProperties that must be met by keys of a pattern needs endlessly many of them: how many are
+// left of few is not counted.
+Status FormulaTable::check_supply(const ObjectShape& shape) {
+  std::uint64_t names = 0;
+  for (std::size_t name = 0; name < shape.keys.names.size(); ++name) {
+    names += shape.options[name].empty() ? 0 : 1;
+  }
+  if (shape.min <= names || shape.keys.states.empty()) {
+    return ok();
+  }
+  const std::uint32_t endless = shape.keys.states[Dfa::kStart].endless;
+  for (std::size_t atom = 0; atom < shape.keys.atoms.size(); ++atom) {
+    if (!shape.options[shape.keys.names.size() + atom].empty() && ((endless >> atom) & 1U) != 0) {
+      return ok();
+    }
+  }
+  return Error{Errc::kUnsupported,
+               "minProperties cannot be enforced exactly: its keys must match patterns that only "
+               "finitely many match"};
 }
 
 Status FormulaTable::make_unique(ArrayShape& shape) {
