@@ -22,6 +22,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/model_path.h"
+#include "grammar/formats.h"
 #include "grammar/grammar.h"
 #include "grammar/message_rules.h"
 #include "grammar/vocabulary_index.h"
@@ -116,6 +117,7 @@ class GrammarBench {
         vocabulary_(grammar::VocabularyIndex::make(tokenizer, vocab_size)),
         stop_{stop} {
     result_.vocab_size = vocab_size;
+    grammar::prepare_formats();  // as a server does when it starts
   }
 
   GrammarBenchResult run(const std::vector<Entry>& entries) {

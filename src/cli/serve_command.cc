@@ -24,6 +24,7 @@
 #include "cli/runner_options.h"
 #include "cli/server_config_sources.h"
 #include "engine/engine.h"
+#include "grammar/formats.h"
 #include "http/server.h"
 #include "kernels/dispatch.h"
 #include "tokenizer/tokenizer.h"
@@ -127,6 +128,8 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
   // From here on threads start, which inherit the blocked signals: only sigwait() below sees them.
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // Beside the start of the server, so that the first schema with a format need not wait.
+  const std::jthread formats([] { grammar::prepare_formats(); });
   ::signal(SIGPIPE, SIG_IGN);
   const RunnerOptions runner_options{.model = config.model,
                                      .threads = config.threads,

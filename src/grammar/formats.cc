@@ -224,6 +224,12 @@ const Dfa* format_language(std::string_view format) {
   return found->language.get();
 }
 
+void prepare_formats() {
+  for (const auto& format : formats()) {
+    static_cast<void>(format_language(format.name));
+  }
+}
+
 std::optional<std::uint32_t> format_max_chars(std::string_view format) {
   return format == "hostname" ? std::optional(253U) : std::nullopt;
 }
