@@ -20,8 +20,8 @@ namespace daybreak::api {
 class Service {
  public:
   // `generator`, `metrics` and `log` must outlive the service.
-  // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name, an option of
-  // `grammars` out of its range).
+  // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name, an option
+  // of `grammars` out of its range).
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(
       ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
       engine::Generator& generator, Metrics& metrics, Log& log);
@@ -36,7 +36,8 @@ class Service {
 
   // From now on /health and new generations answer 503. Thread-safe.
   void start_draining();
-  // Joins the threads that prepare requests and compile grammars. REQUIRES: the server is stopped, not yet destroyed.
+  // Joins the threads that prepare requests and compile grammars. REQUIRES: the server is stopped,
+  // not yet destroyed.
   void stop_workers();
 
  private:

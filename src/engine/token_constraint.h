@@ -31,8 +31,8 @@ class TokenConstraint {
   // Takes the id that was drawn. Returns whether it is allowed, which is so for every id of mask().
   [[nodiscard]] virtual bool accept(TokenId id) = 0;
 
-  // Whether it gave up because following it takes too much work or memory: a fault of what it stands
-  // for, not of the constraint. Then the mask is empty and nothing is accepted.
+  // Whether it gave up because following it takes too much work or memory: a fault of what it
+  // stands for, not of the constraint. Then the mask is empty and nothing is accepted.
   [[nodiscard]] virtual bool overrun() const { return false; }
 };
 
