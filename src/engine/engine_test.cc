@@ -223,7 +223,9 @@ TEST(Engine, WaitsForPositionsInOrderAndNeverDeadlocks) {
   // one that needs all of them is not overtaken for ever.
   FakeModel::Observer observer;
   std::atomic<std::size_t> most{0};
+  std::atomic<bool> all_submitted{false};  // else the first could be done before the second comes
   observer.before_step = [&](std::span<const StepChunk>) {
+    all_submitted.wait(false);
     most = std::max(most.load(), observer.alive.load());
     return ok();
   };
@@ -233,6 +235,8 @@ TEST(Engine, WaitsForPositionsInOrderAndNeverDeadlocks) {
     const std::size_t answer_tokens = i == 3 ? 52 : 20;
     ASSERT_TRUE(engine->submit(request(i, 12, answer_tokens), answers[i].fn()));
   }
+  all_submitted = true;
+  all_submitted.notify_all();
   for (std::uint64_t i = 0; i < 8; ++i) {
     EXPECT_EQ(answers[i].wait(), FinishReason::kLength);
     EXPECT_EQ(answers[i].ids(), alone(request(i, 12, i == 3 ? 52 : 20)));
