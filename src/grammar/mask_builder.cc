@@ -31,13 +31,6 @@ Threads& MaskBuilder::level(std::size_t depth) {
   return levels_[depth];
 }
 
-void MaskBuilder::set_token(TokenTrie::Node node, Row row) const {
-  const TokenTrie& trie = vocabulary_.trie();
-  for (TokenId id = trie.token(node); id != TokenTrie::kNoToken; id = trie.same_bytes(id)) {
-    set_bit(row, id);
-  }
-}
-
 void MaskBuilder::build(Automaton& automaton, StateArena& arena, const Threads& threads, Row row) {
   std::ranges::fill(row, 0U);
   const StateArena::Mark mark = arena.mark();
@@ -190,7 +183,7 @@ void MaskBuilder::walk_below(Automaton& automaton, TokenTrie::Node node, std::si
       continue;
     }
     Automaton::remove_doubles(next);
-    set_token(child, row);
+    set_token(vocabulary_.trie(), child, row);
     walk_below(automaton, child, depth + 1, row);
   }
 }

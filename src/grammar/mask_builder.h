@@ -73,7 +73,6 @@ class MaskBuilder {
 
   void walk(Automaton& automaton, const Threads& threads, Row row);
   void walk_below(Automaton& automaton, TokenTrie::Node node, std::size_t depth, Row row);
-  void set_token(TokenTrie::Node node, Row row) const;
   Threads& level(std::size_t depth);
 
   const VocabularyIndex& vocabulary_;

@@ -129,7 +129,7 @@ void MaskBuilder::add_after_key(Automaton& automaton, const Thread& thread, KeyL
   Threads& after = level(0);
   automaton.complete_key(thread, label, after);
   if (!after.empty()) {
-    set_token(quote, row);
+    set_token(vocabulary_.trie(), quote, row);
     walk_below(automaton, quote, 0, row);
   }
 }

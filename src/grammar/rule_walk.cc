@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::size_t kKeptStates = 64;
 
-void set_token(const TokenTrie& trie, TokenTrie::Node node, std::span<std::uint32_t> row) {
-  for (TokenId id = trie.token(node); id != TokenTrie::kNoToken; id = trie.same_bytes(id)) {
-    set_bit(row, id);
-  }
-}
-
 Threads step_all(Automaton& automaton, const Threads& threads, std::uint8_t byte) {
   Threads out;
   for (const Thread& thread : threads) {
