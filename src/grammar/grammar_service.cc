@@ -97,7 +97,7 @@ GrammarServiceStats GrammarService::stats() const {
   GrammarServiceStats stats = stats_;
   stats.waiting = tickets_.size();
   stats.cached = cache_.size();
-  stats.cached_bytes = cached_bytes();
+  stats.cached_bytes = cached_bytes_;
   return stats;
 }
 
@@ -169,27 +169,21 @@ std::shared_ptr<const Grammar> GrammarService::find(const std::string& key) {
   return found->second->grammar;
 }
 
-// What a grammar holds may grow while it is used, so all are asked again: at most once per
-// compilation, which costs more.
 void GrammarService::keep(const std::string& key, const std::shared_ptr<const Grammar>& grammar) {
   cache_.push_front({key, grammar});
   by_key_.emplace(cache_.front().key, cache_.begin());
-  std::size_t bytes = cached_bytes();
-  while (bytes > options_.cache_bytes && !cache_.empty()) {
+  cached_bytes_ += bytes_of(cache_.front());
+  while (cached_bytes_ > options_.cache_bytes && !cache_.empty()) {
     const Cached& oldest = cache_.back();
-    bytes -= std::min(bytes, oldest.key.size() + oldest.grammar->bytes());
+    cached_bytes_ -= bytes_of(oldest);
     by_key_.erase(oldest.key);
     cache_.pop_back();
     ++stats_.evictions;
   }
 }
 
-std::size_t GrammarService::cached_bytes() const {
-  std::size_t bytes = 0;
-  for (const Cached& entry : cache_) {
-    bytes += entry.key.size() + entry.grammar->bytes();
-  }
-  return bytes;
+std::size_t GrammarService::bytes_of(const Cached& entry) {
+  return entry.key.size() + entry.grammar->bytes();
 }
 
 void GrammarService::count(double seconds) {

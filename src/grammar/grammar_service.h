@@ -108,7 +108,8 @@ class GrammarService {
   // All below REQUIRE the lock.
   std::shared_ptr<const Grammar> find(const std::string& key);
   void keep(const std::string& key, const std::shared_ptr<const Grammar>& grammar);
-  [[nodiscard]] std::size_t cached_bytes() const;
+  // Fixed once a grammar is compiled.
+  [[nodiscard]] static std::size_t bytes_of(const Cached& entry);
   void count(double seconds);
   std::vector<Waiter> take_waiters(Task& task);
 
@@ -122,6 +123,7 @@ class GrammarService {
   std::unordered_map<std::string, std::shared_ptr<Task>> tasks_;      // by key: queued or under way
   std::unordered_map<std::uint64_t, std::shared_ptr<Task>> tickets_;  // of waiters
   std::list<Cached> cache_;                                           // latest used first
+  std::size_t cached_bytes_ = 0;                                      // of cache_
   std::unordered_map<std::string_view, std::list<Cached>::iterator> by_key_;
   GrammarServiceStats stats_;
   std::uint64_t next_ticket_ = 1;
