@@ -18,6 +18,10 @@ namespace daybreak {
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
   return x ^ (x >> 31);
 }
+// Of a sequence: the hash of what came before, and one value more.
+[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t hash, std::uint64_t value) {
+  return mix64(hash ^ mix64(value));
+}
 
 inline constexpr std::uint64_t kFnvOffset = 0xCBF29CE484222325ULL;
 

@@ -28,7 +28,7 @@ Thread at_value(std::uint32_t formula, std::uint8_t types, const Frame* frame, b
 void Automaton::start(Threads& out) {
   const Frame* root = arena_.keep({});
   enter(program_.rules.start, root, out);
-  remove_doubles(out);
+  settle(out);
 }
 
 void Automaton::enter(RuleGraph::NodeId node, const Frame* frame, Threads& out) {
@@ -90,12 +90,23 @@ void Automaton::enter_node(RuleGraph::NodeId node, const Frame* frame, Threads& 
       out.push_back(thread);
     }
   }
-  if (rules.nodes[node].final) {
-    if (frame->kind == Frame::Kind::kRule) {
-      places_.push_back({frame->node, frame->parent});
-    } else {
-      complete_inside(frame, out);
-    }
+  if (!rules.nodes[node].final) {
+    return;
+  }
+  if (frame->kind != Frame::Kind::kJoin) {
+    return complete_rule(frame, out);
+  }
+  for (const Frame* parent : frame->parents) {
+    complete_rule(parent, out);
+  }
+}
+
+// Inside enter(), which is not to be entered again.
+void Automaton::complete_rule(const Frame* frame, Threads& out) {
+  if (frame->kind == Frame::Kind::kRule) {
+    places_.push_back({frame->node, frame->parent});
+  } else {
+    complete_inside(frame, out);
   }
 }
 
@@ -126,8 +137,37 @@ void Automaton::complete_inside(const Frame* frame, Threads& out) {
     case Frame::Kind::kArray:
       thread.leaf = Leaf::kArrayNext;
       break;
+    case Frame::Kind::kJoin:
+      for (const Frame* parent : frame->parents) {
+        if (work()) {
+          complete_inside(parent, out);
+        }
+      }
+      return;
   }
   out.push_back(thread);
+}
+
+void Automaton::step_all(std::span<const Thread> threads, std::uint8_t byte, Threads& out) {
+  out.clear();
+  elements_.clear();
+  for (const Thread& thread : threads) {
+    if (thread.leaf == Leaf::kArrayOpen && byte != ']') {
+      begin_element(thread, false, elements_);
+    } else {
+      step(thread, byte, out);
+    }
+  }
+  if (!elements_.empty()) {
+    // The first elements of all arrays, joined before each of them opens as many again.
+    settle(elements_);
+    for (const Thread& element : elements_) {
+      step(element, byte, out);
+    }
+  }
+  if (out.size() > 1) {
+    settle(out);
+  }
 }
 
 void Automaton::step(const Thread& thread, std::uint8_t byte, Threads& out) {
@@ -204,34 +244,6 @@ void Automaton::leave(const Thread& thread, Threads& out) {
       complete_inside(with_value(thread.frame, thread), out);
     }
   }
-}
-
-void Automaton::remove_doubles(Threads& threads) {
-  if (threads.size() < 2) {
-    return;
-  }
-  // Few threads are the rule: a list of what was seen beats a table.
-  constexpr std::size_t kFew = 32;
-  std::vector<std::uint64_t> seen;
-  std::unordered_set<std::uint64_t> table;
-  const bool few = threads.size() <= kFew;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    const std::uint64_t hash = threads[i].hash();
-    const bool known =
-        few ? std::ranges::find(seen, hash) != seen.end() : !table.insert(hash).second;
-    if (known) {
-      continue;
-    }
-    if (few) {
-      seen.push_back(hash);
-    }
-    if (kept != i) {
-      threads[kept] = threads[i];
-    }
-    ++kept;
-  }
-  threads.resize(std::min(kept, kMaxThreads));
 }
 
 void Automaton::step_node(const Thread& thread, std::uint8_t byte, Threads& out) {
@@ -342,7 +354,9 @@ void Automaton::step_number(const Thread& thread, std::uint8_t byte, Threads& ou
     out.back().digits = arena_.number(*std::move(next));
     return;
   }
-  if (byte == ',' || byte == '}' || byte == ']' || thread.frame->kind == Frame::Kind::kRule) {
+  const bool in_container =
+      thread.frame->kind == Frame::Kind::kObject || thread.frame->kind == Frame::Kind::kArray;
+  if (!in_container || byte == ',' || byte == '}' || byte == ']') {
     Threads after;
     leave(thread, after);
     for (const Thread& one : after) {

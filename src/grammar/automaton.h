@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "base/token.h"
-#include "grammar/automaton_state.h"
 #include "grammar/message_rules.h"
+#include "grammar/state_arena.h"
 
 namespace daybreak::grammar {
 
-// Alternatives that are followed side by side. A schema can be written so that they double with
-// every level of nesting. Beyond the bound the later ones are let go: what is still allowed
-// conforms and can be completed, but not all that conforms is allowed any more.
+// Alternatives that are followed side by side. Nesting does not multiply them (Frame::kJoin), but a
+// schema can have thousands at one place. Beyond the bound the later ones are let go: what is still
+// allowed conforms and can be completed, but not all that conforms is allowed any more.
 inline constexpr std::size_t kMaxThreads = 2'048;
 // Steps of one mask or of one token. A grammar can be written that takes more; its answer ends with
 // an error, and no other answer waits for it.
@@ -52,8 +52,10 @@ class Automaton {
 
   // Appends the threads at the beginning.
   void start(Threads& out);
+  // Replaces `out` by the threads that all of `threads` become by reading a byte: settled.
+  void step_all(std::span<const Thread> threads, std::uint8_t byte, Threads& out);
   // Append the threads that one thread becomes by reading a byte, or a marker. May append doubles,
-  // see remove_doubles().
+  // see settle().
   void step(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_marker(const Thread& thread, TokenId marker, Threads& out);
   // Whether the answer may end at this thread.
@@ -75,7 +77,8 @@ class Automaton {
   // REQUIRES: kValue.
   void begin_numbers(const Thread& thread, Threads& out);
 
-  static void remove_doubles(Threads& threads);
+  // Removes doubles, joins threads that only differ in their frames, and keeps to kMaxThreads.
+  void settle(Threads& threads);
 
   [[nodiscard]] const AutomatonProgram& program() const { return program_; }
 
@@ -86,6 +89,9 @@ class Automaton {
   bool first_visit(const std::pair<RuleGraph::NodeId, std::uint64_t>& place);
   // The value or rule inside `frame` is complete.
   void complete_inside(const Frame* frame, Threads& out);
+  void complete_rule(const Frame* frame, Threads& out);
+  void settle_many(Threads& threads);
+  void unite_frames(Threads& threads);
 
   void step_node(const Thread& thread, std::uint8_t byte, Threads& out);
   void step_text(const Thread& thread, std::uint8_t byte, Threads& out);
@@ -125,6 +131,7 @@ class Automaton {
   std::uint64_t work_ = kMaxWork;
   std::uint64_t numbers_hash_ = 0;  // of the list that numbers_ is of
   std::vector<Decimal> numbers_;
+  Threads elements_;  // of step_all()
   // During one enter(): where it is still to go, and where it has been, frames by their hash.
   std::vector<std::pair<RuleGraph::NodeId, const Frame*>> places_;
   std::vector<std::pair<RuleGraph::NodeId, std::uint64_t>> entered_;

@@ -37,7 +37,8 @@ class Grammar {
 // Longer than any draft.
 inline constexpr std::size_t kMaxRollback = 256;
 
-// Of one answer's state. Answers as long as the context stay far below it.
+// Of one answer's state: what the answer holds open and the last kMaxRollback ids, not its length,
+// but for uniqueItems and the keys of open objects, which are remembered.
 inline constexpr std::size_t kMaxStateBytes = std::size_t{256} << 20;
 
 // The state of one sequence. Not thread-safe. Invariant: some continuation always leads to a
@@ -72,6 +73,8 @@ class Matcher {
   // Whether following the alternatives of the grammar took more steps or memory than one answer may
   // take (kMaxWork of automaton.h, kMaxStateBytes). Then mask() is empty and nothing is accepted.
   [[nodiscard]] bool overrun() const;
+  // What the answer's state takes at the moment, beside the grammar and the vocabulary.
+  [[nodiscard]] std::size_t state_bytes() const;
   // The only id that may come next, if there is exactly one (jump-forward, numerics rule 10).
   [[nodiscard]] std::optional<TokenId> forced();
 

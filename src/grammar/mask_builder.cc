@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar/first_bytes.h"
 #include "grammar/mask_bits.h"
 
 namespace daybreak::grammar {
@@ -80,11 +81,7 @@ void MaskBuilder::step_all(Automaton& automaton, const Threads& threads, std::st
   Threads now = threads;
   Threads next;
   for (const char byte : bytes) {
-    next.clear();
-    for (const Thread& thread : now) {
-      automaton.step(thread, static_cast<std::uint8_t>(byte), next);
-    }
-    Automaton::remove_doubles(next);
+    automaton.step_all(now, static_cast<std::uint8_t>(byte), next);
     std::swap(now, next);
     if (now.empty()) {
       return;
@@ -164,27 +161,39 @@ void MaskBuilder::walk(Automaton& automaton, const Threads& threads, Row row) {
     rule_walk_.run(automaton, threads, vocabulary_.trie(), row);
     return;
   }
-  level(0) = threads;
-  walk_below(automaton, TokenTrie::kRoot, 0, row);
+  Threads others;
+  std::ranges::copy_if(threads, std::back_inserter(others),
+                       [](const Thread& t) { return !before_value(t); });
+  ByteSet first;
+  for (const Thread& thread : threads) {
+    add_first_bytes(automaton.program().rules, thread, first);
+  }
+  first.for_each([&](std::uint8_t byte) {
+    if (const TokenTrie::Node node = vocabulary_.trie().first(byte); node != TokenTrie::kRoot) {
+      walk_to(automaton, node, 1, is_number_byte(byte) ? others : threads, row);
+    }
+  });
 }
 
+// Goes on from `threads`, which are before the byte of `node`.
+void MaskBuilder::walk_to(Automaton& automaton, TokenTrie::Node node, std::size_t depth,
+                          const Threads& threads, Row row) {
+  const TokenTrie& trie = vocabulary_.trie();
+  Threads& next = level(depth);
+  automaton.step_all(threads, trie.byte(node), next);
+  if (next.empty()) {
+    return;
+  }
+  set_token(trie, node, row);
+  walk_below(automaton, node, depth, row);
+}
+
+// Goes on from level `depth`, which is after the byte of `node`.
 void MaskBuilder::walk_below(Automaton& automaton, TokenTrie::Node node, std::size_t depth,
                              Row row) {
   const TokenTrie& trie = vocabulary_.trie();
   for (TokenTrie::Node child = node + 1; child < trie.end(node); child = trie.end(child)) {
-    Threads& next = level(depth + 1);
-    const std::uint8_t byte = trie.byte(child);
-    for (const Thread& thread : levels_[depth]) {
-      if (depth > 0 || !is_number_byte(byte) || !before_value(thread)) {
-        automaton.step(thread, byte, next);
-      }
-    }
-    if (next.empty()) {
-      continue;
-    }
-    Automaton::remove_doubles(next);
-    set_token(vocabulary_.trie(), child, row);
-    walk_below(automaton, child, depth + 1, row);
+    walk_to(automaton, child, depth + 1, levels_[depth], row);
   }
 }
 

@@ -73,6 +73,8 @@ class MaskBuilder {
 
   void walk(Automaton& automaton, const Threads& threads, Row row);
   void walk_below(Automaton& automaton, TokenTrie::Node node, std::size_t depth, Row row);
+  void walk_to(Automaton& automaton, TokenTrie::Node node, std::size_t depth,
+               const Threads& threads, Row row);
   Threads& level(std::size_t depth);
 
   const VocabularyIndex& vocabulary_;

@@ -303,11 +303,8 @@ void MaskBuilder::mark_below(Automaton& automaton, TokenTrie::Node node, std::si
   const TokenTrie& rests = vocabulary_.strings().rests();
   for (TokenTrie::Node child = node + 1; child < rests.end(node); child = rests.end(child)) {
     Threads& next = level(depth + 1);
-    for (const Thread& thread : levels_[depth]) {
-      automaton.step(thread, rests.byte(child), next);
-    }
+    automaton.step_all(levels_[depth], rests.byte(child), next);
     if (!next.empty()) {
-      Automaton::remove_doubles(next);
       accepted_[child] = round_;
       mark_below(automaton, child, depth + 1);
     }

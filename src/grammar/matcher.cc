@@ -7,9 +7,16 @@
 #include "grammar/grammar.h"
 #include "grammar/mask_builder.h"
 #include "grammar/program.h"
+#include "grammar/state_copier.h"
 #include "grammar/vocabulary_index.h"
 
 namespace daybreak::grammar {
+namespace {
+
+// Smaller states are not worth a copy.
+constexpr std::size_t kCompactBytes = std::size_t{128} << 10;
+
+}  // namespace
 
 std::size_t Grammar::bytes() const { return impl_->bytes; }
 
@@ -67,7 +74,7 @@ class Matcher::Impl {
       for (const Thread& thread : now.threads) {
         automaton_.step_marker(thread, id, next.threads);
       }
-      Automaton::remove_doubles(next.threads);
+      automaton_.settle(next.threads);
     }
     return push(std::move(next));
   }
@@ -85,6 +92,7 @@ class Matcher::Impl {
     next.mark = arena_->mark();
     mask_valid_ = false;
     states_.back() = std::move(next);
+    compact();
     return true;
   }
 
@@ -102,6 +110,7 @@ class Matcher::Impl {
   [[nodiscard]] std::size_t undoable() const { return states_.size() - 1; }
 
   [[nodiscard]] bool overrun() const { return overrun_; }
+  [[nodiscard]] std::size_t state_bytes() const { return arena_->bytes(); }
 
   bool complete() {
     const State& now = states_.back();
@@ -143,11 +152,11 @@ class Matcher::Impl {
   };
 
   bool push(State next) {
+    overrun_ = overrun_ || automaton_.exhausted();
     if (next.threads.empty() && !next.stopped) {
       arena_->release(states_.back().mark);
       return false;
     }
-    overrun_ = overrun_ || arena_->bytes() > kMaxStateBytes;
     next.mark = arena_->mark();
     // The same threads again, as inside a long text: the mask stays what it was.
     mask_valid_ = mask_valid_ && !next.stopped && same(states_.back().threads, next.threads);
@@ -156,7 +165,24 @@ class Matcher::Impl {
       states_.pop_front();
     }
     ++accepted_;
+    compact();
     return true;
+  }
+
+  // Keeps only what the states that can be returned to need, whenever that may be half of it.
+  void compact() {
+    if (arena_->bytes() <= compact_at_) {
+      return;
+    }
+    StateArena fresh;
+    StateCopier copier(fresh);
+    for (State& state : states_) {
+      copier.copy(state.threads);
+      state.mark = fresh.mark();
+    }
+    *arena_ = std::move(fresh);
+    compact_at_ = std::max(kCompactBytes, 2 * arena_->bytes());
+    overrun_ = overrun_ || arena_->bytes() > kMaxStateBytes;
   }
 
   static bool same(const Threads& a, const Threads& b) {
@@ -175,6 +201,7 @@ class Matcher::Impl {
   std::size_t accepted_ = 0;
   bool mask_valid_ = false;
   bool overrun_ = false;
+  std::size_t compact_at_ = kCompactBytes;
 };
 
 Matcher::Matcher(std::shared_ptr<const Grammar> grammar,
@@ -193,6 +220,7 @@ std::size_t Matcher::accepted() const { return impl_->accepted(); }
 std::size_t Matcher::undoable() const { return impl_->undoable(); }
 bool Matcher::complete() const { return impl_->complete(); }
 bool Matcher::overrun() const { return impl_->overrun(); }
+std::size_t Matcher::state_bytes() const { return impl_->state_bytes(); }
 bool Matcher::finished() const { return impl_->finished(); }
 std::optional<TokenId> Matcher::forced() { return impl_->forced(); }
 

@@ -14,19 +14,10 @@
 #include "base/rng.h"
 #include "grammar/grammar.h"
 #include "grammar/message_rules.h"
-#include "grammar/test_tokens.h"
+#include "grammar/test_matcher.h"
 
 namespace daybreak::grammar {
 namespace {
-
-using Row = std::vector<std::uint32_t>;
-
-Row copy(std::span<const std::uint32_t> mask) { return {mask.begin(), mask.end()}; }
-
-Matcher matcher_of(const std::shared_ptr<const Grammar>& grammar) {
-  const std::array<TokenId, 1> stop{test_tokens().eos};
-  return {grammar, test_tokens().index, stop};
-}
 
 Matcher schema_matcher(std::string_view schema, const SchemaGrammarOptions& options = {}) {
   auto grammar = compile_schema(schema, options);

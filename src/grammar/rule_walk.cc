@@ -13,10 +13,7 @@ constexpr std::size_t kKeptStates = 64;
 
 Threads step_all(Automaton& automaton, const Threads& threads, std::uint8_t byte) {
   Threads out;
-  for (const Thread& thread : threads) {
-    automaton.step(thread, byte, out);
-  }
-  Automaton::remove_doubles(out);
+  automaton.step_all(threads, byte, out);
   return out;
 }
 

@@ -67,6 +67,9 @@ TokenTrie::TokenTrie(std::span<const std::string_view> tokens)
   bytes_.shrink_to_fit();
   ends_.shrink_to_fit();
   tokens_.shrink_to_fit();
+  for (Node at = kRoot + 1; at < ends_[kRoot]; at = ends_[at]) {
+    first_[bytes_[at]] = at;
+  }
 }
 
 TokenTrie::Node TokenTrie::child(Node node, std::uint8_t byte) const {

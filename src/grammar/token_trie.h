@@ -5,6 +5,7 @@
 // is n + 1 unless end(n) == n + 1 (a leaf), its next sibling is end(n); children stand in ascending
 // order of their byte. Node 0 is the empty string. Immutable, thread-safe.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -37,6 +38,8 @@ class TokenTrie {
   }
   // Returns the child of `node` for `byte`, or kRoot if there is none.
   [[nodiscard]] Node child(Node node, std::uint8_t byte) const;
+  // The same for the root, at once.
+  [[nodiscard]] Node first(std::uint8_t byte) const { return first_[byte]; }
   [[nodiscard]] std::size_t depth() const { return depth_; }  // bytes of the longest token
 
  private:
@@ -44,6 +47,7 @@ class TokenTrie {
   std::vector<Node> ends_;
   std::vector<TokenId> tokens_;
   std::vector<TokenId> chain_;  // empty unless two ids share their bytes
+  std::array<Node, 256> first_{};  // children of the root; kRoot: none
   std::size_t depth_ = 0;
 };
 
