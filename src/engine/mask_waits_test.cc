@@ -179,7 +179,7 @@ TEST(MaskWaits, ABlockedFactoryHoldsUpItsOwnAnswerOnly) {
 TEST(MaskWaits, CancelTellsTheCallerWhileTheMaskIsStillBlocked) {
   FakeModel::Observer observer;
   Latch latch;
-  const auto engine = start(observer);
+  const auto engine = start(observer, {.mask_grace = std::chrono::microseconds(0)});
   // More than there are workers: three have begun, the others are still queued.
   AnswerCollector blocked[6];
   std::vector<RequestId> ids;
@@ -187,6 +187,10 @@ TEST(MaskWaits, CancelTellsTheCallerWhileTheMaskIsStillBlocked) {
     ids.push_back(*engine->submit(held(i, &latch), blocked[i].fn()));
   }
   latch.wait_entered(2);  // the third worker does quick work alone
+  while (engine->stats().prefill_tokens < 30) {
+    std::this_thread::yield();
+  }
+  std::this_thread::sleep_for(milliseconds(2));  // so that the engine sleeps, most likely
   for (const RequestId id : ids) {
     engine->cancel(id);
   }
