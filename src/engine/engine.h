@@ -44,7 +44,7 @@ struct EngineOptions {
   std::size_t max_queue = 256;    // waiting requests; one more is refused. 1 to kMaxQueue
   std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
-  const Clock* clock = &Clock::steady();  // outlives the engine
+  const Clock* clock = &Clock::steady();              // outlives the engine
 };
 
 class Engine final : public Generator {
