@@ -46,6 +46,9 @@ void report_totals(MetricsSink& sink, const engine::Stats& stats, const MetricLa
   sink.counter("daybreak_engine_broken_constraints_total",
                "Answers ended by a failure of their constraint", number(stats.broken_constraints),
                labels);
+  sink.counter("daybreak_engine_mask_waits_total",
+               "Steps that answers sat out, waiting for what they may say next",
+               number(stats.mask_waits), labels);
 }
 
 void report_latency(MetricsSink& sink, const char* name, const char* help,
@@ -68,6 +71,8 @@ void report_engine(MetricsSink& sink, const engine::Stats& stats, const std::str
                  stats.request_time, labels);
   report_latency(sink, "vllm:request_queue_time_seconds", "From submission to the start",
                  stats.queue_time, labels);
+  report_latency(sink, "daybreak_engine_mask_seconds", "What may come next, for one token",
+                 stats.mask_time, labels);
 }
 
 }  // namespace daybreak::api

@@ -93,7 +93,8 @@ TEST(StructuredRequest, EqualRequestsAreCompiledOnce) {
        {"daybreak_grammar_cache_hits_total 2", "daybreak_grammar_cache_misses_total 1",
         "daybreak_grammar_cached 1", "daybreak_grammar_compile_seconds_count 1",
         "daybreak_grammar_requests_waiting 0", "daybreak_grammar_cached_bytes ",
-        "daybreak_grammar_mask_bytes ", "daybreak_engine_broken_constraints_total"}) {
+        "daybreak_grammar_mask_bytes ", "daybreak_engine_broken_constraints_total",
+        "daybreak_engine_mask_waits_total", "daybreak_engine_mask_seconds_count"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;
   }
 }

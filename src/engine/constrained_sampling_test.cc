@@ -359,29 +359,6 @@ TEST(ConstrainedEngine, ABrokenConstraintEndsItsRequestAndNoOther) {
   EXPECT_EQ(stats.nonfinite_rows, 0U);
 }
 
-TEST(ConstrainedEngine, MasksAreReadyBeforeTheStepThatNeedsThemBegins) {
-  FakeModel::Observer observer;
-  std::size_t masks = 0;  // all of it on the engine's thread
-  std::vector<std::size_t> at_step;
-  observer.before_step = [&](std::span<const StepChunk>) {
-    at_step.push_back(masks);
-    return ok();
-  };
-  const auto engine =
-      *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{}, observer), {.step_tokens = 3});
-  AnswerCollector answer;
-  GenerateRequest r = engine_request(1);  // a prompt of 5: two steps
-  r.constraint = ScriptedConstraint::factory([&](const Ids& accepted) {
-    ++masks;
-    return mask_of(kFakeVocab, accepted.size() < 3 ? Ids{10, 11} : Ids{0});
-  });
-  ASSERT_TRUE(engine->submit(std::move(r), answer.fn()));
-  EXPECT_EQ(answer.wait(), FinishReason::kStop);
-  engine->stop(std::chrono::milliseconds(1000));
-  EXPECT_EQ(at_step, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(masks, 4U);  // one per token, none twice
-}
-
 TEST(ConstrainedEngine, OneConstraintIsMadeForEachAnswerThatStarts) {
   FakeModel::Observer observer;
   const auto engine = *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{}, observer), {});

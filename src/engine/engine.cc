@@ -41,6 +41,10 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       logits_(model_->slots() * vocab_size_) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
+  for (std::size_t row = model_->slots(); row > 0; --row) {
+    free_rows_.push_back(std::span(logits_).subspan((row - 1) * vocab_size_, vocab_size_));
+  }
+  mask_workers_ = std::make_unique<MaskWorkers>(*options_.clock, [this] { happen(); });
   thread_ = std::thread([this] { run(); });
 }
 
@@ -69,6 +73,7 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
   waiting_.push_back(
       std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now));
   live_.emplace(id, waiting_.back().get());
+  happened_ = true;
   wake_.notify_one();
   return RequestId{id};
 }
@@ -77,6 +82,8 @@ void Engine::cancel(RequestId id) {
   const std::lock_guard lock(mutex_);
   if (const auto found = live_.find(static_cast<std::uint64_t>(id)); found != live_.end()) {
     found->second->cancelled = true;
+    happened_ = true;
+    wake_.notify_one();
   }
 }
 
@@ -104,6 +111,7 @@ std::size_t Engine::stop(std::chrono::milliseconds deadline) {
       job->cancelled = true;
     }
     stopping_ = true;
+    happened_ = true;
     wake_.notify_one();
   }
   if (thread_.joinable()) {
@@ -112,21 +120,34 @@ std::size_t Engine::stop(std::chrono::milliseconds deadline) {
   return cut;
 }
 
+void Engine::happen() {
+  {
+    const std::lock_guard lock(mutex_);
+    happened_ = true;
+  }
+  wake_.notify_one();
+}
+
 void Engine::run() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !live_.empty(); });
-      if (live_.empty()) {
-        return;
-      }
-    }
+  bool busy = false;
+  while (next_round(busy)) {
     drop_cancelled();
     admit();
-    if (!running_.empty()) {
-      step();
-    }
+    busy = draw_all_due();
+    busy = step() || busy;
   }
+  mask_workers_.reset();  // before the jobs whose constraints they have
+  finished_.clear();
+}
+
+bool Engine::next_round(bool busy) {
+  std::unique_lock lock(mutex_);
+  const auto over = [this] { return stopping_ && live_.empty(); };
+  if (!busy) {
+    wake_.wait(lock, [&] { return happened_ || over(); });
+  }
+  happened_ = false;
+  return !over();
 }
 
 void Engine::drop_cancelled() {
@@ -148,7 +169,26 @@ void Engine::drop_cancelled() {
       finish(*job, FinishReason::kCancelled, nullptr);
     }
   }
-  std::erase_if(running_, [](const std::unique_ptr<Job>& job) { return job->finished; });
+  remove_finished();
+}
+
+void Engine::remove_finished() {
+  std::erase_if(finished_, [&](const std::unique_ptr<Job>& job) {
+    if (job->mask_task.busy()) {
+      return false;
+    }
+    record_mask(*job);
+    return true;
+  });
+  for (std::unique_ptr<Job>& job : running_) {
+    if (job->finished) {
+      free_rows_.push_back(job->logits());
+      if (!mask_workers_->withdraw(job->mask_task)) {
+        finished_.push_back(std::move(job));
+      }
+    }
+  }
+  std::erase_if(running_, [](const std::unique_ptr<Job>& job) { return !job || job->finished; });
 }
 
 void Engine::admit() {
@@ -180,45 +220,84 @@ void Engine::admit() {
       finish(*job, FinishReason::kError, &sequence.error());
       continue;
     }
-    job->start(*std::move(sequence));
+    job->start(*std::move(sequence), free_rows_.back());
+    free_rows_.pop_back();
+    submit_mask(*job);
     running_.push_back(std::move(job));
   }
 }
 
-void Engine::step() {
+bool Engine::step() {
+  std::vector<Job*> ready;
   std::vector<std::size_t> pending;
   for (const std::unique_ptr<Job>& job : running_) {
-    pending.push_back(job->pending().size());
+    if (!job->due()) {
+      ready.push_back(job.get());
+      pending.push_back(job->pending().size());
+    }
+  }
+  if (ready.empty()) {
+    return false;
   }
   const std::vector<std::size_t> share = plan_step(pending, options_.step_tokens);
   std::vector<StepChunk> chunks;
   std::vector<Job*> jobs;
-  for (std::size_t i = 0; i < running_.size(); ++i) {
+  for (std::size_t i = 0; i < ready.size(); ++i) {
     if (share[i] == 0) {
       continue;
     }
-    StepChunk chunk{.sequence = &running_[i]->sequence(),
-                    .ids = running_[i]->pending().first(share[i]),
-                    .logits = {}};
-    if (share[i] == pending[i]) {
-      chunk.logits = std::span(logits_).subspan(i * vocab_size_, vocab_size_);
-    }
-    chunks.push_back(chunk);
-    jobs.push_back(running_[i].get());
+    chunks.push_back({.sequence = &ready[i]->sequence(),
+                      .ids = ready[i]->pending().first(share[i]),
+                      .logits = share[i] == pending[i] ? ready[i]->logits() : std::span<float>()});
+    jobs.push_back(ready[i]);
   }
   forward(chunks, jobs);
-  std::erase_if(running_, [](const std::unique_ptr<Job>& job) { return job->finished; });
-  prepare_masks();
+  {
+    const std::lock_guard lock(mutex_);
+    ++stats_.steps;
+    stats_.mask_waits += running_.size() - ready.size();
+  }
+  draw_all_due();  // before anybody waits
+  wait_for_masks();
+  draw_all_due();
+  return true;
 }
 
-// After every token of the step has been reported, so that none of them waits for a mask that only
-// the next step needs; a long prompt's mask is ready before its last id is read.
-void Engine::prepare_masks() {
+void Engine::submit_mask(Job& job) {
+  if (job.constrained()) {
+    // The steps of others never wait for an answer whose masks are slow.
+    job.may_wait = job.mask_task.lane() != MaskLane::kSlow;
+    mask_workers_->submit(job.mask_task);
+  }
+}
+
+void Engine::wait_for_masks() {
+  std::vector<const Job*> awaited;
   for (const std::unique_ptr<Job>& job : running_) {
-    if (!job->cancelled) {
-      job->prepare_mask();
+    if (job->due() && job->may_wait && job->mask_task.busy()) {
+      job->may_wait = false;
+      awaited.push_back(job.get());
     }
   }
+  if (awaited.empty()) {
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, options_.mask_grace, [&] {
+    return std::ranges::none_of(awaited, [](const Job* job) { return job->mask_task.busy(); });
+  });
+}
+
+bool Engine::draw_all_due() {
+  bool any = false;
+  for (const std::unique_ptr<Job>& job : running_) {
+    if (job->due() && !job->finished && !job->cancelled && !job->mask_task.busy()) {
+      draw(*job);
+      any = true;
+    }
+  }
+  remove_finished();
+  return any;
 }
 
 void Engine::forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs) {
@@ -235,26 +314,24 @@ void Engine::forward(std::span<const StepChunk> chunks, std::span<Job* const> jo
       own = model_->forward(chunks.subspan(i, 1));
     }
     if (own) {
-      advance(*jobs[i], chunks[i]);
+      consume(*jobs[i], chunks[i]);
     } else {
       finish(*jobs[i], FinishReason::kError, &own.error());
     }
   }
-  const std::lock_guard lock(mutex_);
-  ++stats_.steps;
 }
 
-void Engine::advance(Job& job, const StepChunk& fed) {
+void Engine::consume(Job& job, const StepChunk& fed) {
   const bool reading = job.reading();
   job.consume(fed.ids.size());
-  {
-    const std::lock_guard lock(mutex_);
-    (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size();
-  }
-  if (fed.logits.empty() || job.cancelled) {
-    return;  // a cancelled job is dropped before the next step
-  }
-  const Result<Job::Drawn> drawn = job.draw(fed.logits, scratch_);
+  const std::lock_guard lock(mutex_);
+  (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size();
+}
+
+void Engine::draw(Job& job) {
+  record_mask(job);
+  const bool accepted = job.last_kept();
+  Result<Job::Drawn> drawn = accepted ? job.take_last() : job.draw(scratch_);
   if (!drawn) {
     if (drawn.error().code == Errc::kCorrupt) {
       const std::lock_guard lock(mutex_);
@@ -262,11 +339,29 @@ void Engine::advance(Job& job, const StepChunk& fed) {
     }
     return finish(job, FinishReason::kError, &drawn.error());
   }
-  record_token(job);
-  if (drawn->finish.has_value()) {
-    retire(job, *drawn->finish);
+  if (job.constrained() && drawn->finish.has_value() && !accepted) {
+    job.keep_last(*std::move(drawn));
+    return submit_mask(job);
   }
-  job.report({&drawn->token, 1}, drawn->finish);
+  if (!drawn->finish.has_value()) {
+    submit_mask(job);  // first, so that it is under way while the caller is told
+  }
+  deliver(job, *drawn);
+}
+
+void Engine::deliver(Job& job, const Job::Drawn& drawn) {
+  record_token(job);
+  if (drawn.finish.has_value()) {
+    retire(job, *drawn.finish);
+  }
+  job.report({&drawn.token, 1}, drawn.finish);
+}
+
+void Engine::record_mask(Job& job) {
+  if (job.constrained()) {
+    const std::lock_guard lock(mutex_);
+    stats_.mask_time.observe(job.mask_task.seconds());
+  }
 }
 
 void Engine::record_token(Job& job) {

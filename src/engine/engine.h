@@ -6,6 +6,11 @@
 // arrival), and runs one batch in which every generating request advances by one token and the
 // prompts share what is left of the step's budget (step_planner.h).
 //
+// What constraints have to compute is done by other threads (mask_workers.h), from the moment a
+// token is drawn on, beside the next step. A request whose mask is not there when its logits are is
+// waited for once and shortly; then it keeps its row and sits out the steps of the others until the
+// mask comes. Its answer is the same, bit for bit.
+//
 // Memory is reserved for prompt + max_tokens before a request is admitted, so an admitted request
 // never waits for another one: there is nothing to deadlock or to preempt.
 
@@ -23,6 +28,7 @@
 #include "base/clock.h"
 #include "engine/generator.h"
 #include "engine/job.h"
+#include "engine/mask_workers.h"
 #include "engine/step_model.h"
 
 namespace daybreak::engine {
@@ -30,10 +36,15 @@ namespace daybreak::engine {
 inline constexpr std::size_t kMaxStepTokens = 65'536;
 inline constexpr std::size_t kMaxQueue = 65'536;
 
+// What a step waits for masks, in all: enough for masks as they usually are, which are there
+// already, and little beside a step.
+inline constexpr std::chrono::microseconds kMaskGrace{2000};
+
 struct EngineOptions {
-  std::size_t max_queue = 256;            // waiting requests; one more is refused. 1 to kMaxQueue
-  std::size_t step_tokens = 512;          // ids of one step, all requests. 1 to kMaxStepTokens
-  const Clock* clock = &Clock::steady();  // outlives the engine
+  std::size_t max_queue = 256;    // waiting requests; one more is refused. 1 to kMaxQueue
+  std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
+  std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
+  const Clock* clock = &Clock::steady();              // outlives the engine
 };
 
 class Engine final : public Generator {
@@ -55,16 +66,27 @@ class Engine final : public Generator {
  private:
   Engine(std::unique_ptr<StepModel> model, const EngineOptions& options);
 
+  void happen();  // wakes the engine's thread; called by any
+
   // All below run on the engine's thread, without the lock.
   void run();
+  // Sleeps until something happens unless `busy`. Returns whether anything is left to do, ever.
+  bool next_round(bool busy);
   void drop_cancelled();
   void admit();
-  void step();
+  // These two return whether anything changed.
+  bool step();          // of every request that is not due
+  bool draw_all_due();  // whose mask is there
   void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
-  void prepare_masks();
-  void advance(Job& job, const StepChunk& fed);  // after `fed` was processed
+  void consume(Job& job, const StepChunk& fed);  // after `fed` was processed
+  void draw(Job& job);
+  void deliver(Job& job, const Job::Drawn& drawn);
+  void submit_mask(Job& job);
+  void wait_for_masks();
+  void remove_finished();
   void record_token(Job& job);
-  // Frees what the job holds, then tells its caller.
+  void record_mask(Job& job);
+  // Frees what the job holds, then tells its caller. Its mask may still be in the making.
   void finish(Job& job, FinishReason reason, const Error* error);
   void retire(Job& job, FinishReason reason);
 
@@ -77,10 +99,15 @@ class Engine final : public Generator {
   // The engine's thread only.
   std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()
   std::vector<float> logits_;                  // [slots, vocab]
+  std::vector<std::span<float>> free_rows_;    // of logits_
+  // Finished while a worker had their constraint: at most one for each worker.
+  std::vector<std::unique_ptr<Job>> finished_;
+  std::unique_ptr<MaskWorkers> mask_workers_;
   SamplerScratch scratch_;
 
   mutable std::mutex mutex_;
-  std::condition_variable wake_;  // new work, a cancellation or the end
+  std::condition_variable wake_;  // something happened
+  bool happened_ = false;         // new work, a cancellation, a mask, the end: since the last round
   std::condition_variable idle_;  // no accepted request is left
   std::deque<std::unique_ptr<Job>> waiting_;
   std::unordered_map<std::uint64_t, Job*> live_;  // every accepted, unfinished request

@@ -11,6 +11,7 @@
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
 #include "engine/fake_model.h"
+#include "engine/scripted_constraint.h"
 
 namespace daybreak::engine {
 namespace {
@@ -28,6 +29,15 @@ GenerateRequest request(std::uint64_t which) {
   }
   r.max_tokens = 1 + rng.below(20);
   r.sampling.seed = which;
+  if (which % 2 == 1) {
+    r.constraint = ScriptedConstraint::factory([](const std::vector<TokenId>& accepted) {
+      std::vector<TokenId> allowed;
+      for (TokenId id = accepted.size() % 3; id < 50; id += 3) {
+        allowed.push_back(id);
+      }
+      return mask_of(50, allowed);
+    });
+  }
   return r;
 }
 
@@ -81,12 +91,13 @@ Tally client(Engine& engine, std::size_t thread,
   return tally;
 }
 
-TEST(EngineThreads, EveryAcceptedRequestEndsOnceWithTheAnswerItHasAlone) {
+void every_request_ends_once(std::chrono::microseconds mask_grace) {
   const auto expected = answers_alone();
   FakeModel::Observer observer;
   const FakeModelOptions model{.slots = 2, .total_positions = 80};
-  auto engine = *Engine::start(std::make_unique<FakeModel>(model, observer),
-                               EngineOptions{.max_queue = 1, .step_tokens = 6});
+  auto engine =
+      *Engine::start(std::make_unique<FakeModel>(model, observer),
+                     EngineOptions{.max_queue = 1, .step_tokens = 6, .mask_grace = mask_grace});
   std::array<Tally, kThreads> tallies;
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < kThreads; ++t) {
@@ -107,6 +118,14 @@ TEST(EngineThreads, EveryAcceptedRequestEndsOnceWithTheAnswerItHasAlone) {
   EXPECT_EQ(stats.finished_length + stats.finished_cancelled, sum.accepted);
   EXPECT_EQ(stats.positions_reserved, 0U);
   EXPECT_EQ(observer.alive, 0U);
+}
+
+TEST(EngineThreads, EveryAcceptedRequestEndsOnceWithTheAnswerItHasAlone) {
+  every_request_ends_once(kMaskGrace);
+}
+
+TEST(EngineThreads, EveryAcceptedRequestEndsOnceAlsoIfNoMaskIsWaitedFor) {
+  every_request_ends_once(std::chrono::microseconds(0));
 }
 
 TEST(EngineThreads, StopRacesWithSubmissionsWithoutLosingOne) {

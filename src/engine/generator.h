@@ -37,7 +37,8 @@ struct GenerateRequest {
   std::size_t min_tokens = 0;  // stop ids are masked until this many tokens exist; <= max_tokens
   // What the answer must look like; empty: anything. An answer whose constraint allows nothing but
   // stop ids is complete: it ends, also before min_tokens. One that max_tokens cuts (kLength) may
-  // be incomplete.
+  // be incomplete. Its work may be done on another thread, beside that of other answers; an id that
+  // it refuses although its mask has it is an error, told after that id unless it is the last one.
   ConstraintFactory constraint = {};
 };
 

@@ -6,7 +6,14 @@
 namespace daybreak::engine {
 
 Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimePoint submitted)
-    : id_(id),
+    : mask_task([this] {
+        if (last_kept()) {
+          sampler_.accept_drawn();
+        } else {
+          sampler_.prepare_mask();
+        }
+      }),
+      id_(id),
       request_(std::move(request)),
       on_update_(std::move(on_update)),
       submitted_(submitted),
@@ -22,26 +29,35 @@ std::span<const TokenId> Job::pending() const {
 }
 
 void Job::consume(std::size_t count) {
+  row_kept_ = count == pending().size();
   if (reading()) {
     read_ += count;
   }
 }
 
-Result<Job::Drawn> Job::draw(std::span<float> logits, SamplerScratch& scratch) {
-  DAYBREAK_TRY(GeneratedToken token, sampler_.next(logits, scratch));
+Result<Job::Drawn> Job::draw(SamplerScratch& scratch) {
+  row_kept_ = false;
+  DAYBREAK_TRY(GeneratedToken token, sampler_.choose(logits_, scratch));
   last_ = token.id;
-  ++usage_.completion_tokens;
   std::optional<FinishReason> finish;
   if (sampler_.is_stop(token.id)) {
     finish = FinishReason::kStop;
-  } else if (usage_.completion_tokens == request_.max_tokens) {
+  } else if (sampler_.generated() == request_.max_tokens) {
     finish = FinishReason::kLength;
   }
   return Drawn{std::move(token), finish};
 }
 
+Result<Job::Drawn> Job::take_last() {
+  DAYBREAK_CHECK_OK(sampler_.accepted());
+  Drawn drawn = *std::move(last_drawn_);
+  last_drawn_.reset();
+  return drawn;
+}
+
 void Job::report(std::span<const GeneratedToken> tokens, std::optional<FinishReason> finish,
-                 const Error* error) const {
+                 const Error* error) {
+  usage_.completion_tokens += tokens.size();
   on_update_({.tokens = tokens, .finish = finish, .error = error, .usage = usage_});
 }
 

@@ -13,12 +13,14 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/generator.h"
+#include "engine/mask_workers.h"
 #include "engine/sampler.h"
 #include "engine/step_model.h"
 
 namespace daybreak::engine {
 
-// Used by the engine's thread only, except `cancelled`.
+// Used by the engine's thread only, except `cancelled`. While mask_task is busy another thread has
+// the job's constraint; only draw() and take_last() touch it too.
 class Job {
  public:
   Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimePoint submitted);
@@ -32,41 +34,60 @@ class Job {
     return request_.prompt.size() + request_.max_tokens;
   }
 
-  void start(std::unique_ptr<Sequence> sequence) { sequence_ = std::move(sequence); }
+  // `logits` [vocab] is where the job's rows go, until it is finished.
+  void start(std::unique_ptr<Sequence> sequence, std::span<float> logits) {
+    sequence_ = std::move(sequence);
+    logits_ = logits;
+  }
   [[nodiscard]] Sequence& sequence() { return *sequence_; }
 
   // Returns the ids to feed before the next token can be drawn: the rest of the prompt, then the
-  // token drawn last. Never empty while the job runs.
+  // token drawn last. Never empty while the job runs. Of no use while the job is due.
   [[nodiscard]] std::span<const TokenId> pending() const;
   [[nodiscard]] bool reading() const { return read_ < request_.prompt.size(); }
 
+  // Where the row that follows the last pending id goes.
+  [[nodiscard]] std::span<float> logits() const { return logits_; }
+
   // Records that the first `count` pending ids were processed.
   void consume(std::size_t count);
+
+  // Whether all pending ids were processed: the row of logits is there, or even the last token is,
+  // and what comes next is draw() or take_last(), not another step.
+  [[nodiscard]] bool due() const { return row_kept_ || last_drawn_.has_value(); }
 
   struct Drawn {
     GeneratedToken token;
     std::optional<FinishReason> finish;  // kStop or kLength when it was the last one
   };
-  // Draws the next token from `logits` (overwritten) and appends it to the answer.
-  // Errors: as Sampler::next.
-  Result<Drawn> draw(std::span<float> logits, SamplerScratch& scratch);
-  // As in Sampler. Jobs share nothing here: several threads may prepare one job each.
-  void prepare_mask() { sampler_.prepare_mask(); }
+  // Draws the next token from the job's row.
+  // Errors: as Sampler::choose. REQUIRES: due() and mask_task is not busy, both here and below.
+  Result<Drawn> draw(SamplerScratch& scratch);
+  [[nodiscard]] bool constrained() const { return sampler_.constrained(); }
   [[nodiscard]] bool constraint_broken() const { return sampler_.constraint_broken(); }
+
+  // The last token of a constrained answer is kept until the constraint has accepted it.
+  void keep_last(Drawn drawn) { last_drawn_ = std::move(drawn); }
+  [[nodiscard]] bool last_kept() const { return last_drawn_.has_value(); }
+  // Errors: as Sampler::accepted.
+  Result<Drawn> take_last();
 
   // Gives the sequence's memory back.
   void release() { sequence_.reset(); }
   [[nodiscard]] bool holds_slot() const { return sequence_ != nullptr; }
 
-  // Tells the caller. `error` iff finish == kError.
+  // Tells the caller, and counts the tokens. `error` iff finish == kError.
   void report(std::span<const GeneratedToken> tokens, std::optional<FinishReason> finish,
-              const Error* error = nullptr) const;
-
-  [[nodiscard]] std::size_t generated() const { return usage_.completion_tokens; }
+              const Error* error = nullptr);
 
   std::atomic<bool> cancelled{false};  // set by any thread
   bool finished = false;
   std::optional<Clock::TimePoint> last_token_at;
+
+  // The constraint's work between two tokens. `may_wait`: the engine has not yet waited for this
+  // run, and is willing to.
+  MaskTask mask_task;
+  bool may_wait = false;
 
  private:
   const RequestId id_;
@@ -75,8 +96,11 @@ class Job {
   const Clock::TimePoint submitted_;
   Sampler sampler_;
   std::unique_ptr<Sequence> sequence_;  // null while waiting
-  std::size_t read_ = 0;                // prompt ids processed
-  TokenId last_ = 0;                    // the token drawn last; valid once the prompt is read
+  std::span<float> logits_;
+  bool row_kept_ = false;
+  std::optional<Drawn> last_drawn_;
+  std::size_t read_ = 0;  // prompt ids processed
+  TokenId last_ = 0;      // the token drawn last; valid once the prompt is read
   Usage usage_;
 };
 

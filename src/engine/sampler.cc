@@ -88,41 +88,67 @@ bool Sampler::is_stop(TokenId id) const {
 }
 
 void Sampler::prepare_mask() {
-  if (!make_constraint_ || !mask_.empty()) {
+  accept_drawn();
+  if (!make_constraint_ || mask_ready_ || refused_) {
     return;
   }
   if (constraint_ == nullptr) {
     constraint_ = make_constraint_();
   }
   mask_ = constraint_->mask();
+  mask_ready_ = true;
 }
 
-Error Sampler::broken(const std::string& why) {
+void Sampler::accept_drawn() {
+  if (to_accept_) {
+    refused_ = !constraint_->accept(drawn_);
+    to_accept_ = false;
+  }
+}
+
+Status Sampler::accepted() {
+  if (!refused_) {
+    return ok();
+  }
+  return broken(fmt::format("token id {} is in the mask and refused", drawn_),
+                prompt_tokens_ + generated_ - 1);
+}
+
+Error Sampler::broken(const std::string& why, std::size_t position) {
   if (constraint_->overrun()) {
     return {Errc::kTooLarge,
             fmt::format("grammar: expected alternatives that can be followed in bounded steps and "
                         "memory, found more at position {}",
-                        prompt_tokens_ + generated_)};
+                        position)};
   }
   constraint_broken_ = true;
-  return {Errc::kCorrupt,
-          fmt::format("constraint: {} at position {}", why, prompt_tokens_ + generated_)};
+  return {Errc::kCorrupt, fmt::format("constraint: {} at position {}", why, position)};
 }
 
 Status Sampler::check_mask(std::size_t vocab_size) {
   const std::size_t words = mask_words(vocab_size);
+  const std::size_t position = prompt_tokens_ + generated_;
   if (mask_.size() < words) {
-    return broken(fmt::format("expected a mask of {} words, found {}", words, mask_.size()));
+    return broken(fmt::format("expected a mask of {} words, found {}", words, mask_.size()),
+                  position);
   }
   const auto used = mask_.first(words - 1);  // the last word may have bits beyond the vocabulary
   const bool some = std::ranges::any_of(used, [](std::uint32_t word) { return word != 0; }) ||
                     count_mask(mask_, vocab_size) > 0;
-  return some ? ok() : Status(broken("expected an id that may come next, found none"));
+  return some ? ok() : Status(broken("expected an id that may come next, found none", position));
 }
 
 Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& scratch) {
-  DAYBREAK_CHECK_OK(check_finite(logits, prompt_tokens_ + generated_));
+  DAYBREAK_TRY(GeneratedToken token, choose(logits, scratch));
+  accept_drawn();
+  DAYBREAK_CHECK_OK(accepted());
+  return token;
+}
+
+Result<GeneratedToken> Sampler::choose(std::span<float> logits, SamplerScratch& scratch) {
   prepare_mask();
+  DAYBREAK_CHECK_OK(accepted());
+  DAYBREAK_CHECK_OK(check_finite(logits, prompt_tokens_ + generated_));
   if (make_constraint_) {
     DAYBREAK_CHECK_OK(check_mask(logits.size()));
   }
@@ -142,11 +168,10 @@ Result<GeneratedToken> Sampler::next(std::span<float> logits, SamplerScratch& sc
   if (params_.logprobs.has_value()) {
     token.logprob = logprob_of(scratch.raw[token.id], log_norm);
   }
-  if (constraint_ != nullptr) {
-    mask_ = {};
-    if (!constraint_->accept(token.id)) {
-      return broken(fmt::format("token id {} is in the mask and refused", token.id));
-    }
+  if (make_constraint_) {
+    drawn_ = token.id;
+    to_accept_ = true;
+    mask_ready_ = false;
   }
   ++generated_;
   history_.add(token.id);

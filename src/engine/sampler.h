@@ -43,16 +43,29 @@ class Sampler {
   // Copies what it needs. REQUIRES: check_admissible(request, ...) is ok.
   explicit Sampler(const GenerateRequest& request);
 
-  // Draws and records the next token. `logits` [vocab] is overwritten.
+  // Draws and records the next token, and has the constraint accept it. `logits` [vocab] is
+  // overwritten.
   // Errors: kCorrupt         a logit is not finite (names the id and the position), or the
   //                          constraint is broken: an empty mask, or an id of it is refused
+  //         kTooLarge        the constraint gave up (TokenConstraint::overrun)
   //         kInvalidArgument min_tokens leaves no id to choose from, or penalties overflow a logit
   [[nodiscard]] Result<GeneratedToken> next(std::span<float> logits, SamplerScratch& scratch);
 
-  // Computes the mask of the next token, which next() would do otherwise: a caller can do it while
-  // there are no logits yet. Nothing to do without a constraint or when it is done.
+  // next() in parts, for a caller that has the constraint's work done elsewhere: choose() draws,
+  // prepare_mask() does what comes between two draws, accept_drawn() what comes after the last one.
+  // These two are the constraint's work: they may run on another thread while nothing else of the
+  // sampler does, and have nothing to do without a constraint or when it is done.
+  // As next(), but the constraint does not know of the id yet: whether it refuses it is an error of
+  // the next choose(), or of accepted(). Does the work of prepare_mask() if nobody did.
+  [[nodiscard]] Result<GeneratedToken> choose(std::span<float> logits, SamplerScratch& scratch);
+  // Has the constraint accept the id drawn last; computes the mask of the next.
   void prepare_mask();
-  // Whether next() failed because the constraint is broken.
+  void accept_drawn();
+  // Returns the error of an id that accept_drawn() found refused.
+  [[nodiscard]] Status accepted();
+
+  [[nodiscard]] bool constrained() const { return make_constraint_ != nullptr; }
+  // Whether an error was one of the constraint.
   [[nodiscard]] bool constraint_broken() const { return constraint_broken_; }
 
   // Returns whether `id` ends the answer.
@@ -66,7 +79,7 @@ class Sampler {
   [[nodiscard]] bool only_stops_allowed(std::size_t vocab_size) const;
   // `largest` is an id of the largest shaped logit, which is infinite.
   [[nodiscard]] Error no_choice(float logit, TokenId largest) const;
-  [[nodiscard]] Error broken(const std::string& why);
+  [[nodiscard]] Error broken(const std::string& why, std::size_t position);
   // Steps 8 to 10.
   TokenId draw(std::span<float> logits, TokenId largest, SamplerScratch& scratch) const;
 
@@ -78,7 +91,11 @@ class Sampler {
   TokenHistory history_;
   ConstraintFactory make_constraint_;            // empty: none
   std::unique_ptr<TokenConstraint> constraint_;  // made by the first prepare_mask()
-  std::span<const std::uint32_t> mask_;          // of the next token; empty: not prepared
+  TokenId drawn_ = 0;                            // the last one
+  bool to_accept_ = false;                       // constraint_ does not know of it yet
+  bool refused_ = false;                         // constraint_ did not accept it
+  bool mask_ready_ = false;
+  std::span<const std::uint32_t> mask_;  // of the next token, if ready
   bool constraint_broken_ = false;
 };
 

@@ -44,9 +44,11 @@ struct Stats {
   std::uint64_t generated_tokens = 0;
   std::uint64_t nonfinite_rows = 0;        // rows of logits refused because of a NaN or an infinity
   std::uint64_t broken_constraints = 0;    // answers ended because their constraint failed
+  std::uint64_t mask_waits = 0;            // steps that answers sat out, waiting for their masks
   LatencyHistogram queue_time;             // submit() -> slot
   LatencyHistogram time_to_first_token;    // submit() -> first token
   LatencyHistogram time_per_output_token;  // each later token, from the one before
+  LatencyHistogram mask_time;              // a constraint's work for one token
   LatencyHistogram request_time;           // submit() -> finished, any reason
 };
 

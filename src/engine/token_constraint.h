@@ -15,7 +15,7 @@
 
 namespace daybreak::engine {
 
-// Used by one thread at a time.
+// Used by one thread at a time, not always the same.
 class TokenConstraint {
  public:
   TokenConstraint() = default;
@@ -36,8 +36,8 @@ class TokenConstraint {
   [[nodiscard]] virtual bool overrun() const { return false; }
 };
 
-// Makes the constraint of one answer, at its first id; called once per answer, on the generator's
-// thread. Never returns null.
+// Makes the constraint of one answer, at its first id; called once per answer that starts, on any
+// thread, also for several answers at once. Never returns null.
 using ConstraintFactory = std::function<std::unique_ptr<TokenConstraint>()>;
 
 // Returns the words of a mask over `vocab_size` ids.
