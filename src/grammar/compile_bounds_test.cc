@@ -136,8 +136,8 @@ TEST(CompileBounds, NumbersEnd) {
   const auto multiple = [](std::size_t i) {
     return R"({"multipleOf":)" + std::to_string(2 * i + 3) + "}";
   };
-  expect_refused(R"({"items":{"type":"integer","allOf":[)" + list(600, multiple) + "]}}",
-                 "#/items", kOutOfSteps);
+  expect_refused(R"({"items":{"type":"integer","allOf":[)" + list(600, multiple) + "]}}", "#/items",
+                 kOutOfSteps);
 }
 
 TEST(CompileBounds, ReferencesEnd) {
