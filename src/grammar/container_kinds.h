@@ -3,6 +3,7 @@
 
 // The Kinds (see expander.h) of objects and arrays.
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@ struct ObjectKind {
   using Term = ObjectTerm;
   using Terms = std::vector<Term>;
   using Self = Expander<ObjectKind>;
+  static std::uint64_t weight(const Term& term) { return grammar::weight(term); }
+  static std::uint64_t hash(const Term& term) { return grammar::hash(term); }
 
   Normaliser* normaliser;
 
@@ -38,6 +41,8 @@ struct ArrayKind {
   using Term = ArrayTerm;
   using Terms = std::vector<Term>;
   using Self = Expander<ArrayKind>;
+  static std::uint64_t weight(const Term& term) { return grammar::weight(term); }
+  static std::uint64_t hash(const Term& term) { return grammar::hash(term); }
 
   Normaliser* normaliser;
 

@@ -5,8 +5,9 @@
 // (disjunctive normal form). `not` is pushed down to the keywords, each of which knows its own
 // opposite; oneOf drops the opposites of branches that cannot hold together.
 //
-// A Kind (scalar_kinds.h, container_kinds.h) describes one JSON type: its Term, how two of them
-// meet, and the parts that a schema's keywords are.
+// A Kind (scalar_kinds.h, container_kinds.h) describes one JSON type: its Term, what one weighs
+// (kWeightPerStep: a copy costs a step), its hash, how two of them meet, and the parts that a
+// schema's keywords are.
 //
 // Long because: one template, whose rules of multiplying out are read together.
 
@@ -15,17 +16,20 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/alternatives.h"
 #include "grammar/budget.h"
 #include "grammar/literals.h"
 
 namespace daybreak::grammar {
 
-inline constexpr std::size_t kMaxAlternatives = 2'000;   // of one value, of one JSON type
+inline constexpr std::size_t kMaxAlternatives = 2'000;  // of one value, of one JSON type
+inline constexpr std::uint64_t kWeightPerStep = 4;
 inline constexpr std::size_t kMaxApplicatorDepth = 400;  // $ref, allOf, ... in place
 
 // One assertion: its alternatives, or those of its opposite.
@@ -74,6 +78,7 @@ class Expander {
       return literal == kTrueLiteral ? Terms{Term{}} : Terms{};
     }
     if (const auto known = memo_.find(literal); known != memo_.end()) {
+      DAYBREAK_CHECK_OK(budget_.spend(weight(known->second) / kWeightPerStep, kWhat));
       return known->second;
     }
     if (depth_ >= kMaxApplicatorDepth) {
@@ -89,8 +94,12 @@ class Expander {
     --depth_;
     if (terms) {
       memo_.emplace(literal, *terms);
+      return terms;
     }
-    return terms;
+    // The innermost subschema is the place.
+    const bool placed = terms.error().message.starts_with('#');
+    return placed || atom.schema == nullptr ? std::move(terms)
+                                            : std::move(terms).error().in(atom.schema->path);
   }
 
   Result<Terms> schema(const Schema& schema, bool negated) {
@@ -145,6 +154,11 @@ class Expander {
   Result<Terms> all(std::span<const Part> parts, bool negated) {
     return negated ? sum(parts, true) : meet_all(parts, false);
   }
+  Result<Terms> sum_of(Terms terms) {
+    Sum sum = empty_sum();
+    DAYBREAK_CHECK_OK(add(sum, std::move(terms)));
+    return std::move(sum).take();
+  }
   Result<Terms> any(std::span<const Part> parts, bool negated) {
     return negated ? meet_all(parts, true) : sum(parts, false);
   }
@@ -159,12 +173,12 @@ class Expander {
   }
 
   Result<Terms> sum(std::span<const Part> parts, bool negated) {
-    Terms terms;
+    Sum terms = empty_sum();
     for (const Part& one : parts) {
       DAYBREAK_TRY(Terms own, one(negated));
       DAYBREAK_CHECK_OK(add(terms, std::move(own)));
     }
-    return terms;
+    return std::move(terms).take();
   }
 
   Result<Terms> meet_all(std::span<const Part> parts, bool negated) {
@@ -188,25 +202,30 @@ class Expander {
       DAYBREAK_TRY(const Terms own, part (*child)(negated));
       return product(condition, own);
     };
-    DAYBREAK_TRY(Terms terms, branch(schema.consequence, true));
+    Sum terms = empty_sum();
+    DAYBREAK_TRY(Terms then, branch(schema.consequence, true));
+    DAYBREAK_CHECK_OK(add(terms, std::move(then)));
     DAYBREAK_TRY(Terms other, branch(schema.alternative, false));
     DAYBREAK_CHECK_OK(add(terms, std::move(other)));
-    return terms;
+    return std::move(terms).take();
   }
 
   // Exactly one branch holds; negated: none, or two at least.
   Result<Terms> one(const std::vector<Schema::Ref>& branches, bool negated) {
     const std::vector<Part> parts = parts_of(branches);
-    Terms terms;
+    Sum terms = empty_sum();
     if (negated) {
-      DAYBREAK_TRY(terms, meet_all(parts, true));
+      DAYBREAK_TRY(Terms none, meet_all(parts, true));
+      DAYBREAK_CHECK_OK(add(terms, std::move(none)));
     }
+    std::vector<Terms> own(parts.size());
     std::vector<std::vector<std::size_t>> overlaps(parts.size());
+    for (std::size_t i = 0; i < parts.size() && (parts.size() > 1 || !negated); ++i) {
+      DAYBREAK_TRY(own[i], parts[i](false));
+    }
     for (std::size_t i = 0; i < parts.size(); ++i) {
       for (std::size_t j = i + 1; j < parts.size(); ++j) {
-        DAYBREAK_TRY(const Terms a, parts[i](false));
-        DAYBREAK_TRY(const Terms b, parts[j](false));
-        DAYBREAK_TRY(Terms both, product(a, b));
+        DAYBREAK_TRY(Terms both, product(own[i], own[j]));
         if (both.empty()) {
           continue;
         }
@@ -218,58 +237,71 @@ class Expander {
       }
     }
     for (std::size_t i = 0; i < parts.size() && !negated; ++i) {
-      DAYBREAK_TRY(Terms own, parts[i](false));
       for (const std::size_t other : overlaps[i]) {
         DAYBREAK_TRY(const Terms opposite, parts[other](true));
-        DAYBREAK_TRY(own, product(own, opposite));
+        DAYBREAK_TRY(own[i], product(own[i], opposite));
       }
-      DAYBREAK_CHECK_OK(add(terms, std::move(own)));
+      DAYBREAK_CHECK_OK(add(terms, std::move(own[i])));
     }
-    return terms;
+    return std::move(terms).take();
+  }
+
+  // What terms weigh, as copying and comparing them goes.
+  [[nodiscard]] static std::uint64_t weight(const Terms& terms) {
+    std::uint64_t total = 0;
+    for (const Term& term : terms) {
+      total += Kind::weight(term);
+    }
+    return total;
   }
 
   Result<Terms> product(const Terms& a, const Terms& b) {
-    DAYBREAK_CHECK_OK(budget_.spend(a.size() * b.size() + 1, "schema"));
+    const std::uint64_t copies = a.size() * weight(b) + b.size() * weight(a);
+    DAYBREAK_CHECK_OK(budget_.spend(a.size() * b.size() + copies / kWeightPerStep + 1, kWhat));
     if (a.size() == 1 && a.front() == Term{}) {
       return b;
     }
     if (b.size() == 1 && b.front() == Term{}) {
       return a;
     }
-    Terms terms;
+    Sum terms = empty_sum();
     for (const Term& left : a) {
       for (const Term& right : b) {
         DAYBREAK_TRY(std::optional<Term> both, kind_.meet(left, right));
         if (both) {
-          DAYBREAK_CHECK_OK(add(terms, Terms{*std::move(both)}));
+          terms.add(*std::move(both));
+          DAYBREAK_CHECK_OK(check_size(terms));
         }
       }
     }
-    return terms;
+    return std::move(terms).take();
   }
 
-  // Adds alternatives without doubles; one that says nothing makes all others superfluous.
-  Status add(Terms& terms, Terms more) {
+  struct TermHash {
+    std::uint64_t operator()(const Term& term) const { return Kind::hash(term); }
+  };
+  using Sum = Alternatives<Term, TermHash>;
+  [[nodiscard]] static Sum empty_sum() { return Sum(TermHash{}); }
+
+  Status add(Sum& terms, Terms more) {
+    DAYBREAK_CHECK_OK(budget_.spend(1 + weight(more) / kWeightPerStep, kWhat));
     for (Term& term : more) {
-      if (!terms.empty() && terms.front() == Term{}) {
-        return ok();
-      }
-      if (term == Term{}) {
-        terms.clear();
-      } else if (std::ranges::find(terms, term) != terms.end()) {
-        continue;
-      }
-      terms.push_back(std::move(term));
+      terms.add(std::move(term));
     }
-    DAYBREAK_CHECK_OK(budget_.spend(terms.size(), "schema"));
-    if (terms.size() > kMaxAlternatives) {
-      return Error{
-          Errc::kTooLarge,
-          "schema: expected at most " + std::to_string(kMaxAlternatives) +
-              " alternatives after anyOf, oneOf, not and if are multiplied out, found more"};
-    }
-    return ok();
+    return check_size(terms);
   }
+
+  static Status check_size(const Sum& terms) {
+    if (terms.size() <= kMaxAlternatives) {
+      return ok();
+    }
+    return Error{
+        Errc::kTooLarge,
+        "schema: expected at most " + std::to_string(kMaxAlternatives) +
+            " alternatives after enum, anyOf, oneOf, not and if are multiplied out, found more"};
+  }
+
+  static constexpr std::string_view kWhat = "multiplying out allOf, anyOf, oneOf, not and if";
 
   Kind kind_;
   LiteralTable& literals_;

@@ -36,6 +36,30 @@ bool has_atom(const KeySet& keys, const std::vector<PatternId>& matched) {
   return listed != keys.complement;
 }
 
+}  // namespace
+
+// Rules about all members, by the label they apply to.
+struct FormulaTable::LabelRules {
+  std::vector<Conjunction> by_name;  // [names], from rules that list names only
+  std::vector<KeyRule> wide;         // the others, to be asked for each label
+
+  LabelRules(const std::vector<KeyRule>& every, const std::vector<std::string>& names)
+      : by_name(names.size()) {
+    for (const KeyRule& rule : every) {
+      if (rule.keys.complement || !rule.keys.patterns.empty()) {
+        wide.push_back(rule);
+        continue;
+      }
+      for (const std::string& name : rule.keys.names) {
+        const auto at = std::ranges::lower_bound(names, name) - names.begin();
+        by_name[static_cast<std::size_t>(at)].push_back(rule.value);
+      }
+    }
+  }
+};
+
+namespace {
+
 // The names and the patterns that a term speaks of; small finite patterns count as names.
 struct Vocabulary {
   std::set<std::string> names;
@@ -80,8 +104,8 @@ Result<CompiledSchemas> FormulaTable::close() && {
     blamed_ = subject(id);
     DAYBREAK_CHECK_OK(expand(id));
   }
-  blamed_ = nullptr;
   DAYBREAK_CHECK_OK(decide());
+  blamed_ = nullptr;
   find_contradiction();
   DAYBREAK_CHECK_OK(prune());
   DAYBREAK_CHECK_OK(merge_equal(out_, normaliser_.budget()));
@@ -112,6 +136,7 @@ Status FormulaTable::expand(FormulaId id) {
   for (const ArrayTerm& term : arrays) {
     DAYBREAK_CHECK_OK(add_array(term, formula));
   }
+  object_owners_.resize(out_.objects.size(), id);
   array_owners_.resize(out_.arrays.size(), id);
   out_.formulas[id] = std::move(formula);
   return ok();
@@ -146,33 +171,41 @@ Status FormulaTable::add_object(const ObjectTerm& term, Formula& formula) {
                                    {vocabulary.patterns.begin(), vocabulary.patterns.end()},
                                    normaliser_.patterns(), normaliser_.budget()));
   shape.required.assign((shape.keys.names.size() + 63) / 64, 0);
-  for (std::size_t i = 0; i < shape.keys.names.size(); ++i) {
-    if (std::ranges::find(own.required, shape.keys.names[i]) != own.required.end()) {
-      shape.required[i / 64] |= std::uint64_t{1} << (i % 64);
-    }
+  for (const std::string& name : own.required) {
+    const auto at = std::ranges::lower_bound(shape.keys.names, name) - shape.keys.names.begin();
+    const auto i = static_cast<std::size_t>(at);
+    shape.required[i / 64] |= std::uint64_t{1} << (i % 64);
   }
   shape.conditions = (1U << some.size()) - 1;
   shape.min = own.min;
   shape.max = own.max;
   const std::size_t labels = shape.keys.names.size() + shape.keys.atoms.size();
   shape.options.resize(labels);
+  const LabelRules rules(own.every, shape.keys.names);
   for (KeyLabel label = 0; label < labels; ++label) {
-    DAYBREAK_CHECK_OK(add_options(own, some, label, shape));
+    DAYBREAK_CHECK_OK(add_options(rules, some, label, shape));
   }
   formula.objects.push_back(static_cast<std::uint32_t>(out_.objects.size()));
   out_.objects.push_back(std::move(shape));
   return ok();
 }
 
-Status FormulaTable::add_options(const ObjectTerm& term, const std::vector<KeyRule>& some,
+Status FormulaTable::add_options(const LabelRules& rules, const std::vector<KeyRule>& some,
                                  KeyLabel label, ObjectShape& shape) {
+  const bool is_name = label < shape.keys.names.size();
+  std::uint64_t steps = 1;
+  for (const auto* list : {&rules.wide, &some}) {
+    for (const KeyRule& rule : *list) {
+      steps += 1 + rule.keys.patterns.size() * (is_name ? shape.keys.names[label].size() / 8 : 1);
+    }
+  }
+  DAYBREAK_CHECK_OK(normaliser_.budget().spend(steps, "properties"));
   const auto applies = [&](const KeySet& keys) {
-    return label < shape.keys.names.size()
-               ? has_name(keys, shape.keys.names[label], normaliser_.patterns())
-               : has_atom(keys, shape.keys.atoms[label - shape.keys.names.size()]);
+    return is_name ? has_name(keys, shape.keys.names[label], normaliser_.patterns())
+                   : has_atom(keys, shape.keys.atoms[label - shape.keys.names.size()]);
   };
-  Conjunction base;
-  for (const KeyRule& rule : term.every) {
+  Conjunction base = is_name ? rules.by_name[label] : Conjunction{};
+  for (const KeyRule& rule : rules.wide) {
     if (applies(rule.keys)) {
       base.push_back(rule.value);
     }
@@ -224,7 +257,8 @@ Status FormulaTable::add_array(const ArrayTerm& term, Formula& formula) {
     prefix = std::max(prefix, rule.from);
     shape.conditions.push_back({rule.from, rule.min, rule.max});
   }
-  DAYBREAK_CHECK_OK(normaliser_.budget().spend(prefix, "prefixItems"));
+  DAYBREAK_CHECK_OK(
+      normaliser_.budget().spend(prefix * (1 + term.from.size() / 16), "prefixItems"));
   for (std::uint64_t index = 0; index < prefix; ++index) {
     DAYBREAK_TRY(auto options, element_options(term, index));
     shape.prefix.push_back(std::move(options));
@@ -238,10 +272,9 @@ Status FormulaTable::add_array(const ArrayTerm& term, Formula& formula) {
 Result<std::vector<ChildOption>> FormulaTable::element_options(const ArrayTerm& term,
                                                                std::uint64_t index) {
   Conjunction base;
-  for (const ElementRule& rule : term.at) {
-    if (rule.index == index) {
-      base.push_back(rule.value);
-    }
+  for (const ElementRule& rule :
+       std::ranges::equal_range(term.at, index, {}, &ElementRule::index)) {
+    base.push_back(rule.value);
   }
   for (const ElementRule& rule : term.from) {
     if (index >= rule.index) {

@@ -18,7 +18,6 @@
 namespace daybreak::grammar {
 
 inline constexpr std::size_t kMaxFormulas = 20'000;
-inline constexpr std::uint32_t kMaxConditions = 8;      // "some member must ..." of one shape
 inline constexpr std::size_t kMaxDistinct = 1'000'000;  // values that uniqueItems counts
 
 // Not thread-safe. The normaliser and the schemas outlive it.
@@ -43,7 +42,8 @@ class FormulaTable {
   [[nodiscard]] Result<FormulaId> intern(Conjunction literals);
   [[nodiscard]] Status expand(FormulaId id);
   [[nodiscard]] Status add_object(const ObjectTerm& term, Formula& formula);
-  [[nodiscard]] Status add_options(const ObjectTerm& term, const std::vector<KeyRule>& some,
+  struct LabelRules;
+  [[nodiscard]] Status add_options(const LabelRules& rules, const std::vector<KeyRule>& some,
                                    KeyLabel label, ObjectShape& shape);
   [[nodiscard]] Status add_array(const ArrayTerm& term, Formula& formula);
   [[nodiscard]] Result<std::vector<ChildOption>> element_options(const ArrayTerm& term,
@@ -65,7 +65,7 @@ class FormulaTable {
   Normaliser& normaliser_;
   const Schema* blamed_ = nullptr;
   std::string contradiction_;
-  std::vector<FormulaId> array_owners_;  // [arrays]
+  std::vector<FormulaId> object_owners_, array_owners_;  // [objects], [arrays]
   std::map<Conjunction, FormulaId> ids_;
   std::vector<Conjunction> conjunctions_;
   CompiledSchemas out_;

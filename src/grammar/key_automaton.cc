@@ -158,15 +158,23 @@ class Builder {
   std::vector<Position> positions_;
 };
 
-// States from which a state in `goal` can be reached, itself included.
-std::vector<bool> reaching(const std::vector<std::vector<Dfa::Edge>>& edges,
-                           std::vector<bool> goal) {
-  std::vector<std::vector<std::uint32_t>> before(edges.size());
-  std::vector<std::uint32_t> queue;
+// The state that each edge comes from, by the state it leads to.
+using Before = std::vector<std::vector<std::uint32_t>>;
+
+Before before_of(const std::vector<std::vector<Dfa::Edge>>& edges) {
+  Before before(edges.size());
   for (std::uint32_t state = 0; state < edges.size(); ++state) {
     for (const Dfa::Edge& edge : edges[state]) {
       before[edge.target].push_back(state);
     }
+  }
+  return before;
+}
+
+// States from which a state in `goal` can be reached, itself included.
+std::vector<bool> reaching(const Before& before, std::vector<bool> goal) {
+  std::vector<std::uint32_t> queue;
+  for (std::uint32_t state = 0; state < before.size(); ++state) {
     if (goal[state]) {
       queue.push_back(state);
     }
@@ -184,27 +192,37 @@ std::vector<bool> reaching(const std::vector<std::vector<Dfa::Edge>>& edges,
   return goal;
 }
 
-// States that lie on a cycle within `inside`. (A state is on one iff it survives peeling off the
-// states without a successor inside, and likewise without a predecessor.)
-std::vector<bool> cyclic(const std::vector<std::vector<Dfa::Edge>>& edges,
+// States of `inside` that have an endless path within it: what is left after peeling off, again and
+// again, the states without a successor inside.
+std::vector<bool> cyclic(const std::vector<std::vector<Dfa::Edge>>& edges, const Before& before,
                          std::vector<bool> inside) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t state = 0; state < edges.size(); ++state) {
-      if (inside[state] && std::ranges::none_of(edges[state], [&](const Dfa::Edge& edge) {
-            return inside[edge.target];
-          })) {
-        inside[state] = false;
-        changed = true;
+  std::vector<std::uint32_t> left(edges.size(), 0);  // edges to states inside
+  std::vector<std::uint32_t> queue;
+  for (std::uint32_t state = 0; state < edges.size(); ++state) {
+    for (const Dfa::Edge& edge : edges[state]) {
+      left[state] += inside[edge.target] ? 1 : 0;
+    }
+    if (inside[state] && left[state] == 0) {
+      queue.push_back(state);
+    }
+  }
+  while (!queue.empty()) {
+    const std::uint32_t state = queue.back();
+    queue.pop_back();
+    inside[state] = false;
+    for (const std::uint32_t earlier : before[state]) {
+      if (--left[earlier] == 0 && inside[earlier]) {
+        queue.push_back(earlier);
       }
     }
   }
-  return inside;  // every state left has an endless path inside, hence a way to a cycle
+  return inside;
 }
 
 Status describe_states(KeyAutomaton& out, const Draft& draft, Budget& budget) {
   const std::size_t states = draft.labels.size();
   out.states.assign(states, {});
+  const Before before = before_of(draft.edges);
   for (std::size_t state = 0; state < states; ++state) {
     out.states[state].label = draft.labels[state];
   }
@@ -214,8 +232,8 @@ Status describe_states(KeyAutomaton& out, const Draft& draft, Budget& budget) {
     for (std::size_t state = 0; state < states; ++state) {
       ends[state] = draft.labels[state] == out.names.size() + atom;
     }
-    const std::vector<bool> reach = reaching(draft.edges, ends);
-    const std::vector<bool> endless = cyclic(draft.edges, reach);
+    const std::vector<bool> reach = reaching(before, ends);
+    const std::vector<bool> endless = cyclic(draft.edges, before, reach);
     for (std::size_t state = 0; state < states; ++state) {
       out.states[state].atoms |= static_cast<std::uint32_t>(reach[state]) << atom;
       out.states[state].endless |= static_cast<std::uint32_t>(endless[state]) << atom;
@@ -315,7 +333,7 @@ Result<KeyAutomaton> keep_labels(const KeyAutomaton& all, const std::vector<bool
     draft.edges.emplace_back(edges.begin(), edges.end());
   }
   DAYBREAK_CHECK_OK(budget.spend(all.states.size() * 4, "properties"));
-  const std::vector<bool> alive = reaching(draft.edges, ends);
+  const std::vector<bool> alive = reaching(before_of(draft.edges), ends);
   // Renumbers the states that are left; the start stays 0.
   std::vector<std::uint32_t> number(alive.size(), kNowhere);
   Draft kept;

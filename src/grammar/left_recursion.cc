@@ -397,7 +397,7 @@ class LeftRecursion {
       return ok();
     }
     const std::size_t count = set_.size();
-    DAYBREAK_CHECK_OK(budget_.spend(count * count, "grammar"));
+    DAYBREAK_CHECK_OK(budget_.spend(2 * count * count, "grammar: left recursion"));
     const auto first = static_cast<std::uint32_t>(rules_.rules.size());
     for (std::size_t c = 0; c < count; ++c) {
       for (std::size_t a = 0; a < count; ++a) {
@@ -419,7 +419,7 @@ class LeftRecursion {
         bodies.push_back(sequence({system.rest[c], climb(c, a)}));
         std::vector<ExpressionPtr> steps;
         for (const std::size_t e : system.equal[c]) {
-          DAYBREAK_CHECK_OK(budget_.spend(1 + system.up[e].size(), "grammar"));
+          DAYBREAK_CHECK_OK(budget_.spend(1 + 2 * system.up[e].size(), "grammar: left recursion"));
           for (const auto& [d, step] : system.up[e]) {
             steps.push_back(sequence({step, climb(d, a)}));
           }

@@ -60,7 +60,7 @@ struct Normaliser::Impl {
         formats(formats_in),
         nulls({}, literals, budget),
         bits({}, literals, budget),
-        numbers({}, literals, budget),
+        numbers({&budget}, literals, budget),
         strings({self}, literals, budget),
         objects({self}, literals, budget),
         arrays({self}, literals, budget) {}

@@ -12,6 +12,9 @@ namespace {
 
 using Integers = NumberLanguage::Integers;
 
+// Arithmetic with this many digits is about one step.
+constexpr std::size_t kDigitsPerStep = 32;
+
 // The tighter of two low (or high) bounds.
 std::optional<NumberBound> tighter(const std::optional<NumberBound>& a,
                                    const std::optional<NumberBound>& b, bool low) {
@@ -50,6 +53,27 @@ bool in_base(const NumberLanguage& language, const Decimal& value) {
          std::ranges::none_of(language.not_multiples, divides);
 }
 
+std::uint64_t digits_of(const std::vector<Decimal>& numbers) {
+  std::uint64_t total = 0;
+  for (const Decimal& number : numbers) {
+    total += 1 + number.digits().size() / kDigitsPerStep;
+  }
+  return total;
+}
+
+// The steps of dividing every number of `a` by every number of `b`.
+std::uint64_t division_steps(const std::vector<Decimal>& a, const std::vector<Decimal>& b) {
+  return digits_of(a) * digits_of(b);
+}
+
+// The steps that one question costs a NumberSearch: arithmetic with numbers of twice
+// kMaxNumberBytes digits for each divisor, and a comparison for each exclusion.
+std::uint64_t search_steps(const NumberLanguage& language) {
+  constexpr std::uint64_t kDivision = 6;
+  return kDivision * (2 + language.multiples.size() + language.not_multiples.size()) +
+         language.excluded.size();
+}
+
 // Drops what the rest implies: 2 beside 4 in multiples, 4 beside 2 in not_multiples, exclusions of
 // what is not there.
 void simplify(NumberLanguage& language) {
@@ -77,12 +101,32 @@ void simplify(NumberLanguage& language) {
   std::erase_if(language.excluded, [&](const Decimal& value) { return !in_base(language, value); });
 }
 
-bool possible(const NumberLanguage& language) {
+// Whether the bounds alone leave nothing, or one number that is not in the language.
+bool clearly_empty(const NumberLanguage& language) {
+  if (!language.low || !language.high || language.low->value < language.high->value) {
+    return false;
+  }
+  return language.low->value > language.high->value || language.low->exclusive ||
+         language.high->exclusive || !contains(language, language.low->value);
+}
+
+Result<bool> possible(const NumberLanguage& language, Budget& budget) {
+  DAYBREAK_CHECK_OK(budget.spend(1, "numbers"));
+  if (clearly_empty(language)) {
+    return false;
+  }
   if (has_short_member(language, false) || has_short_member(language, true)) {
     return true;
   }
+  DAYBREAK_CHECK_OK(budget.spend(search_steps(language), "numbers"));
   const NumberSearch search(language);
-  return search.any(false, {}) || search.any(true, {});
+  for (const bool negative : {false, true}) {
+    DAYBREAK_TRY(const bool any, search.any(negative, search_steps(language), budget));
+    if (any) {
+      return true;
+    }
+  }
+  return false;
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ value); }
@@ -111,7 +155,17 @@ std::uint64_t NumberLanguage::hash() const {
   return out;
 }
 
-Result<std::optional<NumberLanguage>> intersect(const NumberLanguage& a, const NumberLanguage& b) {
+std::uint64_t weight(const NumberLanguage& language) {
+  std::uint64_t total = 1;
+  for (const auto& bound : {language.low, language.high}) {
+    total += bound ? bound->value.digits().size() / kDigitsPerStep : 0;
+  }
+  return total + digits_of(language.multiples) + digits_of(language.not_multiples) +
+         digits_of(language.excluded) / 8;
+}
+
+Result<std::optional<NumberLanguage>> intersect(const NumberLanguage& a, const NumberLanguage& b,
+                                                Budget& budget) {
   if (a.integers != b.integers && a.integers != Integers::kAny && b.integers != Integers::kAny) {
     return std::optional<NumberLanguage>();
   }
@@ -122,50 +176,59 @@ Result<std::optional<NumberLanguage>> intersect(const NumberLanguage& a, const N
   both.multiples = merged(a.multiples, b.multiples);
   both.not_multiples = merged(a.not_multiples, b.not_multiples);
   both.excluded = merged(a.excluded, b.excluded);
+  DAYBREAK_CHECK_OK(budget.spend(division_steps(both.multiples, both.multiples) +
+                                     division_steps(both.not_multiples, both.not_multiples) +
+                                     division_steps(both.excluded, both.multiples) +
+                                     division_steps(both.excluded, both.not_multiples) +
+                                     weight(both),
+                                 "multipleOf"));
   simplify(both);
   if (both.not_multiples.size() > kMaxNotMultiples) {
     return Error{Errc::kUnsupported,
                  "multipleOf: expected at most " + std::to_string(kMaxNotMultiples) +
                      " negated ones at a time, found " + std::to_string(both.not_multiples.size())};
   }
-  return possible(both) ? std::optional(std::move(both)) : std::nullopt;
+  DAYBREAK_TRY(const bool any, possible(both, budget));
+  return any ? std::optional(std::move(both)) : std::nullopt;
 }
 
-std::vector<NumberLanguage> complement(const NumberLanguage& a) {
+Result<std::vector<NumberLanguage>> complement(const NumberLanguage& a, Budget& budget) {
   std::vector<NumberLanguage> out;
-  const auto add = [&](auto set) {
+  const auto add = [&](auto set) -> Status {
     NumberLanguage language;
     set(language);
-    if (possible(language)) {
+    DAYBREAK_TRY(const bool any, possible(language, budget));
+    if (any) {
       out.push_back(std::move(language));
     }
+    return ok();
   };
   if (a.integers != Integers::kAny) {
-    add([&](NumberLanguage& language) {
+    DAYBREAK_CHECK_OK(add([&](NumberLanguage& language) {
       language.integers = a.integers == Integers::kOnly ? Integers::kNone : Integers::kOnly;
-    });
+    }));
   }
   if (a.low) {
-    add([&](NumberLanguage& language) {
+    DAYBREAK_CHECK_OK(add([&](NumberLanguage& language) {
       language.high = NumberBound{a.low->value, !a.low->exclusive};
-    });
+    }));
   }
   if (a.high) {
-    add([&](NumberLanguage& language) {
+    DAYBREAK_CHECK_OK(add([&](NumberLanguage& language) {
       language.low = NumberBound{a.high->value, !a.high->exclusive};
-    });
+    }));
   }
   for (const Decimal& multiple : a.multiples) {
-    add([&](NumberLanguage& language) { language.not_multiples = {multiple}; });
+    DAYBREAK_CHECK_OK(add([&](NumberLanguage& language) { language.not_multiples = {multiple}; }));
   }
   for (const Decimal& multiple : a.not_multiples) {
-    add([&](NumberLanguage& language) { language.multiples = {multiple}; });
+    DAYBREAK_CHECK_OK(add([&](NumberLanguage& language) { language.multiples = {multiple}; }));
   }
   for (const Decimal& value : a.excluded) {
-    add([&](NumberLanguage& language) {
+    DAYBREAK_CHECK_OK(add([&](NumberLanguage& language) {
       language.low = NumberBound{value, false};
       language.high = NumberBound{value, false};
-    });
+    }));
   }
   return out;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "grammar/budget.h"
 #include "grammar/decimal.h"
 
 namespace daybreak::grammar {
@@ -48,10 +49,16 @@ struct NumberLanguage {
 // Returns the conjunction, or nothing when no number that can be spelled is in both. What the other
 // restrictions imply is dropped, so that equal sets are often, not always, equal values.
 // Errors: kUnsupported naming multipleOf: more than kMaxNotMultiples negated ones.
+//         kTooLarge when the budget ends.
 [[nodiscard]] Result<std::optional<NumberLanguage>> intersect(const NumberLanguage& a,
-                                                              const NumberLanguage& b);
+                                                              const NumberLanguage& b,
+                                                              Budget& budget);
 // Returns languages whose union is every number outside `a`. None of them is empty.
-[[nodiscard]] std::vector<NumberLanguage> complement(const NumberLanguage& a);
+// Errors: kTooLarge when the budget ends.
+[[nodiscard]] Result<std::vector<NumberLanguage>> complement(const NumberLanguage& a,
+                                                             Budget& budget);
+// Returns the steps that a copy of the language costs.
+[[nodiscard]] std::uint64_t weight(const NumberLanguage& language);
 [[nodiscard]] bool contains(const NumberLanguage& language, const Decimal& value);
 // Returns true only if there is a member of that sign (or 0) that can be spelled. Tries a few, for
 // speed: false says nothing.

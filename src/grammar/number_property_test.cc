@@ -245,7 +245,8 @@ TEST(NumberProperty, StepsAgreeWithTheSearchOnNumbersOfAnySize) {
     const NumberLanguage language = random_language(rng, digits, fraction);
     const auto also =
         rng.below(3) == 0 ? random_set(rng, 1 + rng.below(9), 3, 2) : std::vector<Decimal>{};
-    const auto own = intersect(language, {});
+    Budget budget(1'000'000);
+    const auto own = intersect(language, {}, budget);
     ASSERT_TRUE(own);
     const NumberSearch search(language);
     ASSERT_EQ(own->has_value(), search.any(false, {}) || search.any(true, {}));
@@ -271,9 +272,10 @@ TEST(NumberProperty, BooleanOperationsAreThoseOfSets) {
   for (int i = 0; i < 300; ++i) {
     const NumberLanguage a = random_language(rng, 2, 1);
     const NumberLanguage b = random_language(rng, 2, 1);
-    const auto both = intersect(a, b);
+    Budget budget(1'000'000);
+    const auto both = intersect(a, b, budget);
     ASSERT_TRUE(both);
-    const auto others = complement(a);
+    const auto others = *complement(a, budget);
     for (const Decimal& value : values) {
       const bool in_both = contains(a, value) && contains(b, value);
       ASSERT_EQ(*both && contains(**both, value), in_both) << value.to_string();

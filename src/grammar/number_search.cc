@@ -166,11 +166,13 @@ bool NumberSearch::exists(bool negative, const Range& range, std::size_t fractio
   return false;
 }
 
-bool NumberSearch::any(bool negative, std::span<const Decimal> also_excluded) const {
+template <class KeepOn>
+bool NumberSearch::any_of_lengths(bool negative, std::span<const Decimal> also_excluded,
+                                  const KeepOn& keep_on) const {
   const std::size_t used = negative ? 1 : 0;
   Range range{BigNatural(), one_ * BigNatural(10) - BigNatural(1)};
   for (std::size_t whole = 1; used + whole <= digits_; ++whole) {
-    if (half(negative).empty || range.first > half(negative).high) {
+    if (half(negative).empty || range.first > half(negative).high || !keep_on()) {
       return false;
     }
     const std::size_t left = digits_ - used - whole;
@@ -181,6 +183,20 @@ bool NumberSearch::any(bool negative, std::span<const Decimal> also_excluded) co
     range.last = range.first * BigNatural(10) - BigNatural(1);
   }
   return false;
+}
+
+bool NumberSearch::any(bool negative, std::span<const Decimal> also_excluded) const {
+  return any_of_lengths(negative, also_excluded, [] { return true; });
+}
+
+Result<bool> NumberSearch::any(bool negative, std::uint64_t steps, Budget& budget) const {
+  Status spent = ok();
+  const bool found = any_of_lengths(negative, {}, [&] {
+    spent = budget.spend(steps, "numbers");
+    return spent.has_value();
+  });
+  DAYBREAK_CHECK_OK(spent);
+  return found;
 }
 
 BigNatural NumberSearch::members(const Range& range, const BigNatural& step,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grammar/big_natural.h"
+#include "grammar/budget.h"
 #include "grammar/number_language.h"
 
 namespace daybreak::grammar {
@@ -49,10 +50,17 @@ class NumberSearch {
                             std::span<const Decimal> also_excluded) const;
   // Returns whether any member of the sign can be spelled (-0 counts as negative).
   [[nodiscard]] bool any(bool negative, std::span<const Decimal> also_excluded) const;
+  // The same without exclusions, spending `steps` for every number of digits before the point that
+  // is tried. Errors: kTooLarge.
+  [[nodiscard]] Result<bool> any(bool negative, std::uint64_t steps, Budget& budget) const;
   // Returns the number of members, saturated at `cap`.
   [[nodiscard]] std::uint64_t count(std::uint64_t cap) const;
 
  private:
+  // Tries one number of digits before the point after the other while keep_on() says so.
+  template <class KeepOn>
+  [[nodiscard]] bool any_of_lengths(bool negative, std::span<const Decimal> also_excluded,
+                                    const KeepOn& keep_on) const;
   Half make_half(const NumberLanguage& language, bool negative) const;
   [[nodiscard]] BigNatural step_for(std::size_t fraction) const;
   [[nodiscard]] std::vector<BigNatural> sizes(std::span<const Decimal> values, bool negative) const;

@@ -81,6 +81,47 @@ void add_rule(std::vector<KeyRule>& rules, KeySet keys, LiteralId value) {
   }
 }
 
+// Rules about names, but for those that speak of patterns, by the name.
+class NameRules {
+ public:
+  explicit NameRules(const std::vector<KeyRule>& every) {
+    for (const KeyRule& rule : every) {
+      if (!rule.keys.patterns.empty()) {
+        continue;
+      }
+      if (rule.keys.complement) {
+        wide_.push_back(&rule);
+        continue;
+      }
+      for (const std::string& name : rule.keys.names) {
+        listed_.emplace_back(name, rule.value);
+      }
+    }
+    std::ranges::sort(listed_);
+  }
+
+  // What a member `name` must satisfy.
+  [[nodiscard]] Conjunction values_of(std::string_view name) const {
+    Conjunction values;
+    const auto own =
+        std::ranges::equal_range(listed_, name, {}, &std::pair<std::string_view, LiteralId>::first);
+    for (const auto& [listed, value] : own) {
+      values.push_back(value);
+    }
+    for (const KeyRule* rule : wide_) {
+      if (!std::ranges::binary_search(rule->keys.names, name)) {
+        values.push_back(rule->value);
+      }
+    }
+    return values;
+  }
+  [[nodiscard]] std::size_t size_of_wide() const { return wide_.size(); }
+
+ private:
+  std::vector<std::pair<std::string_view, LiteralId>> listed_;  // sorted
+  std::vector<const KeyRule*> wide_;                            // about all names but some
+};
+
 template <class T>
 void sort_unique(std::vector<T>& values) {
   std::ranges::sort(values);
@@ -215,14 +256,11 @@ Result<std::optional<ObjectTerm>> ObjectKind::meet(const Term& a, const Term& b)
   if (both.min > both.max || both.required.size() > both.max) {
     return std::optional<Term>();
   }
+  const NameRules rules(both.every);
   for (const std::string& name : both.required) {
-    Conjunction values;
-    for (const KeyRule& rule : both.every) {
-      const bool listed = std::ranges::binary_search(rule.keys.names, name);
-      if (rule.keys.patterns.empty() && listed != rule.keys.complement) {
-        values.push_back(rule.value);
-      }
-    }
+    Conjunction values = rules.values_of(name);
+    DAYBREAK_CHECK_OK(normaliser->budget().spend(1 + 2 * values.size() + rules.size_of_wide() / 8,
+                                                 "required members"));
     if (!values.empty()) {
       DAYBREAK_TRY(const bool empty,
                    normaliser->certainly_empty(LiteralTable::simplify(std::move(values))));

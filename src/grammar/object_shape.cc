@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "grammar/shapes.h"
 
@@ -42,53 +44,61 @@ bool has_open_atom(const ObjectShape& shape) {
 }
 
 // Looks for the smallest number of members, beyond the required ones, that fulfil all conditions.
-// Required names may fulfil some at no extra cost. The number of conditions is small.
+// Required names may fulfil some at no extra cost. Label by label, for every set of conditions
+// (they are few), with what number of members it can be fulfilled.
 class ConditionSearch {
  public:
-  ConditionSearch(const ObjectShape& shape, std::span<const std::uint64_t> seen)
-      : shape_(shape), used_(seen.begin(), seen.end()) {}
+  // `pending`: the conditions to fulfil, of the lowest kMaxConditions bits.
+  ConditionSearch(const ObjectShape& shape, std::span<const std::uint64_t> seen,
+                  std::uint32_t pending)
+      : shape_(shape), seen_(seen), pending_(pending) {
+    fewest_.fill(kNever);
+    fewest_[0] = 0;
+  }
 
-  // Returns whether the conditions in `pending` can be fulfilled with at most `extra` members more.
-  bool possible(std::uint32_t pending, std::uint64_t extra) {
-    if (pending == 0) {
-      return true;
-    }
-    std::vector<KeyLabel> failed;
+  // Returns whether they can be fulfilled with at most `extra` members more.
+  bool possible(std::uint64_t extra) {
     for (KeyLabel label = 0; label < shape_.options.size(); ++label) {
       const bool name = label < shape_.keys.names.size();
-      if (name && test(used_, label)) {
-        continue;
-      }
       const bool free = name && test(shape_.required, label);
-      if (!free && extra == 0) {
+      if ((name && test(seen_, label)) || (!free && extra == 0) || !helps(label) || enough(label)) {
         continue;
       }
-      // Hundreds of names are often alike, and then one of them answers for all.
-      if (std::ranges::any_of(failed, [&](KeyLabel other) { return alike(label, other); })) {
-        continue;
+      if (name) {
+        use_once(label, free ? 0 : 1);
+      } else {
+        use_often(label);
       }
-      failed.push_back(label);
-      for (const ChildOption& option : shape_.options[label]) {
-        // Only what covers the lowest pending condition: any solution has such a member.
-        if ((option.fulfils & pending & (~pending + 1)) == 0) {
-          continue;
-        }
-        if (name) {
-          used_[label / 64] |= std::uint64_t{1} << (label % 64);
-        }
-        const bool found = possible(pending & ~option.fulfils, free ? extra : extra - 1);
-        if (name) {
-          used_[label / 64] &= ~(std::uint64_t{1} << (label % 64));
-        }
-        if (found) {
-          return true;
-        }
+      if (fewest_[pending_] != kNever && fewest_[pending_] <= extra) {
+        return true;
       }
     }
     return false;
   }
 
  private:
+  static constexpr std::uint8_t kNever = 0xFF;
+  static constexpr std::size_t kMaxClasses = 16;
+
+  [[nodiscard]] bool helps(KeyLabel label) const {
+    return std::ranges::any_of(shape_.options[label], [this](const ChildOption& option) {
+      return (option.fulfils & pending_) != 0;
+    });
+  }
+
+  // Hundreds of names are often alike: more of them than there are conditions are of no use.
+  bool enough(KeyLabel label) {
+    for (auto& [other, count] : classes_) {
+      if (alike(label, other)) {
+        return ++count > std::popcount(pending_);
+      }
+    }
+    if (classes_.size() < kMaxClasses) {
+      classes_.emplace_back(label, 1);
+    }
+    return false;
+  }
+
   // Whether two labels, neither used, can do the same for the conditions at the same cost.
   [[nodiscard]] bool alike(KeyLabel a, KeyLabel b) const {
     const std::size_t names = shape_.keys.names.size();
@@ -98,8 +108,35 @@ class ConditionSearch {
                               &ChildOption::fulfils);
   }
 
+  void add(KeyLabel label, std::uint32_t set, std::uint8_t cost) {
+    if (fewest_[set] == kNever) {
+      return;
+    }
+    for (const ChildOption& option : shape_.options[label]) {
+      std::uint8_t& best = fewest_[set | (option.fulfils & pending_)];
+      best = std::min(best, static_cast<std::uint8_t>(fewest_[set] + cost));
+    }
+  }
+
+  // Downwards: what the label adds to a set is not added to again.
+  void use_once(KeyLabel label, std::uint8_t cost) {
+    for (std::uint32_t set = pending_; set != 0; set = (set - 1) & pending_) {
+      add(label, set, cost);
+    }
+    add(label, 0, cost);
+  }
+  // Upwards: it is.
+  void use_often(KeyLabel label) {
+    for (std::uint32_t set = 0; set != pending_; set = (set - pending_) & pending_) {
+      add(label, set, 1);
+    }
+  }
+
   const ObjectShape& shape_;
-  std::vector<std::uint64_t> used_;
+  std::span<const std::uint64_t> seen_;
+  std::uint32_t pending_;
+  std::array<std::uint8_t, std::size_t{1} << kMaxConditions> fewest_{};  // [set]
+  std::vector<std::pair<KeyLabel, int>> classes_;  // of alike labels: the first, and how many
 };
 
 }  // namespace
@@ -125,7 +162,7 @@ bool ObjectShape::can_finish(const ObjectProgress& progress) const {
     }
   }
   const std::uint32_t pending = conditions & ~progress.fulfilled;
-  return pending == 0 || ConditionSearch(*this, progress.seen).possible(pending, slots - missing);
+  return pending == 0 || ConditionSearch(*this, progress.seen, pending).possible(slots - missing);
 }
 
 bool ObjectShape::allows(const ObjectProgress& progress, KeyLabel label,

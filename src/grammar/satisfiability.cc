@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second half of FormulaTable: which formulas any value satisfies, and what is left then.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "grammar/formula_table.h"
@@ -9,13 +10,15 @@
 namespace daybreak::grammar {
 namespace {
 
+constexpr std::uint64_t kLexerSteps = 40;  // of making a NumberLexer
+
 // Whether counting each alternative counts no value twice.
 Result<bool> disjoint_alternatives(const Formula& formula, Budget& budget) {
   DAYBREAK_CHECK_OK(budget.spend(
       formula.numbers.size() * formula.numbers.size() + formula.strings.size(), "uniqueItems"));
   for (std::size_t i = 0; i < formula.numbers.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      DAYBREAK_TRY(const auto both, intersect(formula.numbers[i], formula.numbers[j]));
+      DAYBREAK_TRY(const auto both, intersect(formula.numbers[i], formula.numbers[j], budget));
       if (both) {
         return false;
       }
@@ -85,9 +88,12 @@ std::size_t CompiledSchemas::bytes() const {
 Status FormulaTable::decide() {
   for (bool changed = true; changed;) {
     changed = false;
-    DAYBREAK_CHECK_OK(normaliser_.budget().spend(out_.formulas.size(), "schema"));
-    for (Formula& formula : out_.formulas) {
+    DAYBREAK_CHECK_OK(normaliser_.budget().spend(out_.formulas.size(), "recursive subschemas"));
+    // Backwards: most formulas were asked for by an earlier one, so one round decides them.
+    for (std::size_t id = out_.formulas.size(); id-- > 0;) {
+      Formula& formula = out_.formulas[id];
       if (!formula.satisfiable) {
+        blamed_ = subject(static_cast<FormulaId>(id));
         DAYBREAK_TRY(formula.satisfiable, satisfiable(formula));
         changed = changed || formula.satisfiable;
       }
@@ -142,7 +148,11 @@ std::vector<ChildOption> FormulaTable::live(const std::vector<ChildOption>& opti
 }
 
 Result<bool> FormulaTable::satisfiable(const ObjectShape& shape) {
-  DAYBREAK_CHECK_OK(normaliser_.budget().spend(shape.options.size() + 1, "properties"));
+  // The search for members that fulfil the conditions looks at every set of those for each label.
+  const auto conditions = static_cast<std::uint64_t>(std::popcount(shape.conditions));
+  const std::uint64_t search = conditions == 0 ? 0 : (std::uint64_t{1} << conditions) / 16 + 1;
+  DAYBREAK_CHECK_OK(
+      normaliser_.budget().spend(shape.options.size() * (1 + search) + 1, "properties"));
   ObjectShape now;
   now.required = shape.required;
   now.conditions = shape.conditions;
@@ -184,6 +194,7 @@ Status FormulaTable::prune() {
   std::vector<bool> objects;
   std::vector<bool> arrays;
   for (ObjectShape& shape : out_.objects) {
+    blamed_ = subject(object_owners_[objects.size()]);
     DAYBREAK_TRY(const bool possible, satisfiable(shape));
     objects.push_back(possible);
     std::vector<bool> keep;
@@ -209,10 +220,12 @@ Status FormulaTable::prune() {
       DAYBREAK_CHECK_OK(shape.prepare(budget));
     }
   }
+  blamed_ = nullptr;
   for (Formula& formula : out_.formulas) {
     std::erase_if(formula.objects, [&](std::uint32_t shape) { return !objects[shape]; });
     std::erase_if(formula.arrays, [&](std::uint32_t shape) { return !arrays[shape]; });
     for (const NumberLanguage& language : formula.numbers) {
+      DAYBREAK_CHECK_OK(budget.spend(kLexerSteps, "numbers"));
       formula.lexers.push_back(shared_lexer(language));
     }
   }

@@ -15,6 +15,43 @@ Error not_enforceable(const Schema& schema, std::string_view keyword, std::strin
 
 // ------------------------------------------------------------------------------------- numbers
 
+namespace {
+
+std::optional<std::int64_t> small_integer(const Decimal& number) {
+  constexpr std::int64_t kDigits = 17;
+  const auto digits = static_cast<std::int64_t>(number.digits().size());
+  if (!number.integer() || digits + number.exponent() > kDigits) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  for (std::int64_t i = 0; i < digits + number.exponent(); ++i) {
+    value = 10 * value + (i < digits ? number.digits()[static_cast<std::size_t>(i)] - '0' : 0);
+  }
+  return number.negative() ? -value : value;
+}
+
+// Returns the numbers as languages; runs of consecutive integers are one.
+NumberKind::Terms ranges_of(const std::vector<Decimal>& sorted) {
+  NumberKind::Terms terms;
+  std::optional<std::int64_t> last;
+  for (const Decimal& number : sorted) {
+    const std::optional<std::int64_t> integer = small_integer(number);
+    if (last && integer && *integer == *last + 1) {
+      terms.back().high = NumberBound{number, false};
+    } else {
+      NumberLanguage& term = terms.emplace_back();
+      term.integers =
+          number.integer() ? NumberLanguage::Integers::kOnly : NumberLanguage::Integers::kNone;
+      term.low = NumberBound{number, false};
+      term.high = NumberBound{number, false};
+    }
+    last = integer;
+  }
+  return terms;
+}
+
+}  // namespace
+
 std::pair<NumberKind::Terms, NumberKind::Terms> NumberKind::typed(std::uint8_t types) {
   if ((types & kNumberType) != 0) {
     return {Terms{Term{}}, Terms{}};
@@ -51,14 +88,28 @@ Part<NumberKind::Term> NumberKind::value(const JsonNode& node, Self& expander) {
 
 Part<NumberKind::Term> NumberKind::one_of_values(const std::vector<JsonNode>& nodes,
                                                  Self& expander) {
-  return [this, &nodes, &expander](bool negated) {
+  return [this, &nodes, &expander](bool negated) -> Result<Terms> {
     std::vector<Part<Term>> parts;
+    std::vector<Decimal> numbers;
     for (const JsonNode& node : nodes) {
       if (node.is(JsonNode::Kind::kNumber)) {
+        DAYBREAK_TRY(Decimal number, Decimal::parse(node.raw));
+        numbers.push_back(std::move(number));
         parts.push_back(value(node, expander));
       }
     }
-    return expander.any(parts, negated);
+    if (!negated && numbers.size() <= kMaxAlternatives) {
+      return expander.any(parts, false);
+    }
+    std::ranges::sort(numbers);
+    const auto doubles = std::ranges::unique(numbers);
+    numbers.erase(doubles.begin(), doubles.end());
+    if (!negated) {
+      return expander.sum_of(ranges_of(numbers));
+    }
+    Term others;
+    others.excluded = std::move(numbers);
+    return Terms{std::move(others)};
   };
 }
 
@@ -84,11 +135,11 @@ Status NumberKind::keywords(const Schema& schema, std::vector<Part<Term>>& parts
   if (term == Term{}) {
     return ok();
   }
-  parts.push_back([term](bool negated) -> Result<Terms> {
+  parts.push_back([this, term](bool negated) -> Result<Terms> {
     if (negated) {
-      return complement(term);
+      return complement(term, *budget);
     }
-    DAYBREAK_TRY(const std::optional<Term> own, intersect(term, Term{}));
+    DAYBREAK_TRY(const std::optional<Term> own, intersect(term, Term{}, *budget));
     return own ? Terms{*own} : Terms{};
   });
   return ok();

@@ -27,6 +27,8 @@ struct BitsKind {
   };
   using Terms = std::vector<Term>;
   using Self = Expander<BitsKind>;
+  static std::uint64_t weight(const Term&) { return 1; }
+  static std::uint64_t hash(const Term& term) { return term.values; }
 
   static std::pair<Terms, Terms> set(std::uint8_t values) {
     const auto terms = [](std::uint8_t bits) { return bits == 0 ? Terms{} : Terms{Term{bits}}; };
@@ -62,12 +64,18 @@ struct NumberKind {
   using Term = NumberLanguage;
   using Terms = std::vector<Term>;
   using Self = Expander<NumberKind>;
+  static std::uint64_t weight(const Term& term) { return grammar::weight(term); }
+  static std::uint64_t hash(const Term& term) { return term.hash(); }
+
+  Budget* budget;
 
   std::pair<Terms, Terms> typed(std::uint8_t types);
   Part<Term> value(const JsonNode& node, Self& expander);
   Part<Term> one_of_values(const std::vector<JsonNode>& nodes, Self& expander);
   Status keywords(const Schema& schema, std::vector<Part<Term>>& parts, Self& expander);
-  Result<std::optional<Term>> meet(const Term& a, const Term& b) { return intersect(a, b); }
+  Result<std::optional<Term>> meet(const Term& a, const Term& b) {
+    return intersect(a, b, *budget);
+  }
 };
 
 struct StringKind {
@@ -78,6 +86,10 @@ struct StringKind {
   };
   using Terms = std::vector<Term>;
   using Self = Expander<StringKind>;
+  static std::uint64_t weight(const Term&) { return 1; }  // a pointer
+  static std::uint64_t hash(const Term& term) {
+    return term.language == nullptr ? 0 : term.language->dfa().hash() + term.language->max_chars();
+  }
 
   Normaliser* normaliser;
 

@@ -58,6 +58,16 @@ const Schema* SchemaDocument::dynamic_target(std::size_t resource, std::string_v
   return at != anchors.end() && at->first == anchor ? at->second : nullptr;
 }
 
+DynamicAnchors SchemaDocument::dynamic_anchors() const {
+  DynamicAnchors anchors;
+  for (const auto& resource : dynamic_anchors_) {
+    for (const auto& [name, schema] : resource) {
+      anchors[name].push_back(schema);
+    }
+  }
+  return anchors;
+}
+
 std::size_t SchemaDocument::bytes() const {
   std::size_t bytes = sizeof(SchemaDocument) + text_.size() + tree_bytes(tree_);
   for (const Schema& node : nodes_) {

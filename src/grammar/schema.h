@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,8 @@ struct Schema {
   [[nodiscard]] Ref property(std::string_view name) const;
 };
 
+using DynamicAnchors = std::unordered_map<std::string_view, std::vector<const Schema*>>;
+
 struct SchemaLimits {
   std::size_t max_bytes = 1'048'576;
   std::size_t max_depth = 64;               // nesting of the JSON text
@@ -114,6 +117,8 @@ class SchemaDocument {
   [[nodiscard]] const std::deque<Schema>& nodes() const { return nodes_; }
   // Returns the node that `anchor` names as a $dynamicAnchor in a resource, or null.
   [[nodiscard]] const Schema* dynamic_target(std::size_t resource, std::string_view anchor) const;
+  // Returns the nodes of all resources that carry a $dynamicAnchor, by its name.
+  [[nodiscard]] DynamicAnchors dynamic_anchors() const;
   [[nodiscard]] std::size_t bytes() const;  // of memory, about
 
  private:

@@ -12,18 +12,16 @@ namespace {
 
 // A $dynamicRef means its static target only if no schema that may be passed on the way there
 // carries the same $dynamicAnchor.
-Status check_dynamic(const SchemaDocument& document, const Schema& node) {
+Status check_dynamic(const DynamicAnchors& anchors, const Schema& node) {
   if (node.dynamic_ref == nullptr || node.dynamic_anchor.empty()) {
     return ok();
   }
-  for (const Schema& other : document.nodes()) {
-    const Schema* target = document.dynamic_target(other.resource, node.dynamic_anchor);
-    if (target != nullptr && target != node.dynamic_ref) {
-      return not_enforceable(node, "$dynamicRef",
-                             "several schemas carry its $dynamicAnchor, the instance decides");
-    }
-  }
-  return ok();
+  const auto targets = anchors.find(node.dynamic_anchor);
+  const bool sole = targets == anchors.end() ||
+                    (targets->second.size() == 1 && targets->second.front() == node.dynamic_ref);
+  return sole ? ok()
+              : not_enforceable(node, "$dynamicRef",
+                                "several schemas carry its $dynamicAnchor, the instance decides");
 }
 
 }  // namespace
@@ -41,8 +39,9 @@ Result<const Schema*> SchemaCompiler::read(std::string_view text, std::string_vi
   if (!document) {
     return named(std::move(document).error(), std::string(name));
   }
+  const DynamicAnchors anchors = (*document)->dynamic_anchors();
   for (const Schema& node : (*document)->nodes()) {
-    if (auto dynamic = check_dynamic(**document, node); !dynamic) {
+    if (auto dynamic = check_dynamic(anchors, node); !dynamic) {
       return named(std::move(dynamic).error(), std::string(name));
     }
   }

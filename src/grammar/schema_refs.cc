@@ -47,8 +47,7 @@ const JsonNode* step_into(const JsonNode& node, std::string_view segment, KeyInd
 
 // Calls `visit` with every subschema that applies to the same instance as `schema`.
 template <class Visit>
-void for_each_in_place(const Schema& schema, const SchemaDocument& document, std::size_t resources,
-                       const Visit& visit) {
+void for_each_in_place(const Schema& schema, const DynamicAnchors& anchors, const Visit& visit) {
   for (const auto* list : {&schema.all_of, &schema.any_of, &schema.one_of}) {
     std::ranges::for_each(*list, visit);
   }
@@ -61,10 +60,8 @@ void for_each_in_place(const Schema& schema, const SchemaDocument& document, std
       visit(child);
     }
   }
-  for (std::size_t i = 0; i < resources && !schema.dynamic_anchor.empty(); ++i) {
-    if (const Schema* child = document.dynamic_target(i, schema.dynamic_anchor)) {
-      visit(child);
-    }
+  if (const auto targets = anchors.find(schema.dynamic_anchor); targets != anchors.end()) {
+    std::ranges::for_each(targets->second, visit);
   }
 }
 
@@ -81,10 +78,10 @@ Status SchemaReader::resolve_refs() {
     }
     pending.from->dynamic_ref = target;
     const auto name = percent_decode(split_uri(pending.reference).fragment.value_or(""));
-    const auto& all = document_.dynamic_anchors_;
-    if (target->resource < all.size() &&
-        std::ranges::find(all[target->resource], std::pair(name.value_or(""), target)) !=
-            all[target->resource].end()) {
+    const JsonNode& source = *target->source;
+    const auto anchor =
+        source.is(JsonNode::Kind::kObject) ? keys_.find(source, "$dynamicAnchor") : std::nullopt;
+    if (anchor && name && source.items[*anchor].text == *name) {
       pending.from->dynamic_anchor = *name;
     }
   }
@@ -164,12 +161,13 @@ Status SchemaReader::check_circles() const {
     const Schema* schema;
     std::vector<const Schema*> children;
   };
+  const DynamicAnchors anchors = document_.dynamic_anchors();
   std::unordered_map<const Schema*, Mark> marks;
   std::vector<Frame> stack;
   const auto open = [&](const Schema* schema) {
     marks[schema] = Mark::kOpen;
     Frame& frame = stack.emplace_back(Frame{.schema = schema, .children = {}});
-    for_each_in_place(*schema, document_, resources_.size(),
+    for_each_in_place(*schema, anchors,
                       [&](const Schema* child) { frame.children.push_back(child); });
   };
   for (const Schema& start : document_.nodes_) {

@@ -19,6 +19,8 @@
 
 namespace daybreak::grammar {
 
+inline constexpr std::uint32_t kMaxConditions = 8;  // "some member must ..." of one shape
+
 struct Formula {
   bool null = false;
   std::uint8_t booleans = 0;  // bit 0: false; bit 1: true
@@ -59,7 +61,8 @@ struct ObjectShape {
   KeyAutomaton keys;
   std::vector<std::vector<ChildOption>> options;  // [names + atoms]
   std::vector<std::uint64_t> required;            // bit per name
-  std::uint32_t conditions = 0;  // one bit per "some member must ..."; all must be fulfilled
+  std::uint32_t conditions =
+      0;  // one bit per "some member must ..." (kMaxConditions); all must be fulfilled
   std::uint64_t min = 0, max = kNoLimit;
 
   [[nodiscard]] std::size_t words() const { return required.size(); }

@@ -2,6 +2,7 @@
 #include "grammar/static_members.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "grammar/scalar_kinds.h"
 
@@ -10,10 +11,15 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-// Calls `visit` for `schema` and what applies with it unconditionally.
+using Seen = std::unordered_set<const Schema*>;
+
+// Calls `visit` for `schema` and what applies with it unconditionally, each once.
 template <class Visit>
 Status walk(const Schema& root, const Schema& schema, std::string_view keyword, int depth,
-            const Visit& visit) {
+            Seen& seen, const Visit& visit) {
+  if (!seen.insert(&schema).second) {
+    return ok();
+  }
   if (depth > kMaxDepth) {
     return not_enforceable(root, keyword, "$ref and allOf are nested too deeply beside it");
   }
@@ -25,10 +31,10 @@ Status walk(const Schema& root, const Schema& schema, std::string_view keyword, 
   }
   visit(schema);
   if (schema.ref != nullptr) {
-    DAYBREAK_CHECK_OK(walk(root, *schema.ref, keyword, depth + 1, visit));
+    DAYBREAK_CHECK_OK(walk(root, *schema.ref, keyword, depth + 1, seen, visit));
   }
   for (const Schema::Ref child : schema.all_of) {
-    DAYBREAK_CHECK_OK(walk(root, *child, keyword, depth + 1, visit));
+    DAYBREAK_CHECK_OK(walk(root, *child, keyword, depth + 1, seen, visit));
   }
   return ok();
 }
@@ -37,7 +43,8 @@ Status walk(const Schema& root, const Schema& schema, std::string_view keyword, 
 
 Result<StaticMembers> static_members(const Schema& schema) {
   StaticMembers members;
-  DAYBREAK_CHECK_OK(walk(schema, schema, "unevaluatedProperties", 0, [&](const Schema& node) {
+  Seen seen;
+  DAYBREAK_CHECK_OK(walk(schema, schema, "unevaluatedProperties", 0, seen, [&](const Schema& node) {
     for (const auto& [name, value] : node.properties) {
       members.names.push_back(name);
     }
@@ -53,7 +60,8 @@ Result<StaticMembers> static_members(const Schema& schema) {
 Result<StaticElements> static_elements(const Schema& schema) {
   StaticElements elements;
   bool contains = false;
-  DAYBREAK_CHECK_OK(walk(schema, schema, "unevaluatedItems", 0, [&](const Schema& node) {
+  Seen seen;
+  DAYBREAK_CHECK_OK(walk(schema, schema, "unevaluatedItems", 0, seen, [&](const Schema& node) {
     elements.prefix = std::max<std::uint64_t>(elements.prefix, node.prefix_items.size());
     elements.all = elements.all || node.items != nullptr ||
                    (&node != &schema && node.unevaluated_items != nullptr);

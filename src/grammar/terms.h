@@ -68,13 +68,19 @@ struct ContainsRule {
 };
 
 struct ArrayTerm {
-  std::vector<ElementRule> at;    // the element at `index`, if there is one
+  std::vector<ElementRule> at;    // the element at `index`, if there is one; sorted
   std::vector<ElementRule> from;  // all elements at `index` or later
   std::vector<ContainsRule> contains;
   std::uint64_t min = 0, max = kNoLimit;
   bool unique = false;
   friend bool operator==(const ArrayTerm&, const ArrayTerm&) = default;
 };
+
+// Return what a copy of the term costs: kWeightPerStep (expander.h) is one step of the budget.
+[[nodiscard]] std::uint64_t weight(const ObjectTerm& term);
+[[nodiscard]] std::uint64_t weight(const ArrayTerm& term);
+[[nodiscard]] std::uint64_t hash(const ObjectTerm& term);
+[[nodiscard]] std::uint64_t hash(const ArrayTerm& term);
 
 // Return the conjunction. It may still be unsatisfiable; min > max is left to the caller.
 [[nodiscard]] ObjectTerm meet(const ObjectTerm& a, const ObjectTerm& b);
