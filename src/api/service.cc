@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/chat_handler.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
+#include "api/openai_chat.h"
+#include "api/run_chat.h"
 #include "api/status_routes.h"
 #include "chat/request_grammar.h"
 
@@ -65,7 +66,7 @@ Result<std::unique_ptr<Service>> Service::create(
 
 http::Router Service::router() {
   http::Router router;
-  router.add("POST", "/v1/chat/completions", chat_handler(*context_));
+  router.add("POST", "/v1/chat/completions", chat_handler(*context_, openai_chat()));
   add_status_routes(router, *context_);
   return router;
 }

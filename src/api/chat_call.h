@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// ChatCall: one generating request of one wire protocol (OpenAI chat, Anthropic Messages, ...):
+// what the engine is asked for, and how the answer is written. run_chat.h does everything between
+// the two, so that no protocol has its own path from ids to text.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/context.h"
+#include "api/generation.h"
+#include "api/prepare.h"
+#include "base/result.h"
+#include "http/message.h"
+
+namespace daybreak::api {
+
+// Made on a worker thread, then used on the connection's strand.
+class ChatCall {
+ public:
+  explicit ChatCall(PreparedChat chat) : chat_(std::move(chat)) {}
+  ChatCall(const ChatCall&) = delete;
+  ChatCall& operator=(const ChatCall&) = delete;
+  virtual ~ChatCall() = default;
+
+  [[nodiscard]] const PreparedChat& chat() const { return chat_; }
+  void constrain(engine::ConstraintFactory constraint) { chat_.constraint = std::move(constraint); }
+
+  // Returns the whole answer. REQUIRES: generation.done().
+  [[nodiscard]] virtual http::Response whole(const Generation& generation) = 0;
+
+  // Headers of a stream, asked for once, after the first deltas have come.
+  [[nodiscard]] virtual std::vector<http::Header> stream_headers(const Generation& generation) = 0;
+  // Returns the events that tell `deltas`, which `generation` has consumed; may be empty. The last
+  // call is the one after which generation.done(): it ends the stream.
+  [[nodiscard]] virtual std::string frames(const std::vector<ChoiceDelta>& deltas,
+                                           const Generation& generation) = 0;
+  // Returns the events that end a stream which has begun and cannot go on.
+  [[nodiscard]] virtual std::string error_frames(const Error& error) = 0;
+
+ private:
+  PreparedChat chat_;
+};
+
+// A protocol: how a request is read, and how it is refused.
+struct ChatProtocol {
+  // Pure computation on a worker thread. Errors: those of prepare_chat().
+  std::function<Result<std::unique_ptr<ChatCall>>(const http::Request&, const Context&)> prepare;
+  std::function<http::Response(const Error&)> refuse;
+};
+
+// Appends "data: JSON\n\n"; nothing for an empty `json`.
+void append_event(std::string& frames, std::string_view json);
+
+}  // namespace daybreak::api

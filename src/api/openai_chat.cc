@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/openai_chat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "api/error_reply.h"
+#include "api/random.h"
+#include "chat/response_json.h"
+#include "chat/tool_call_id.h"
+
+namespace daybreak::api {
+namespace {
+
+using chat::OutputEvent;
+
+// Longest list of ignored fields that is reported back.
+constexpr std::size_t kMaxIgnoredHeaderBytes = 512;
+
+chat::ReplyHead reply_head(const Context& context) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {.id = "chatcmpl-" + chat::make_tool_call_id(random_bits).substr(5),
+          .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+          .model = context.options.model_names.front()};
+}
+
+class OpenAiChat final : public ChatCall {
+ public:
+  OpenAiChat(PreparedChat chat, const Context& context)
+      : ChatCall(std::move(chat)),
+        head_(reply_head(context)),
+        opened_(this->chat().request.n, false) {}
+
+  http::Response whole(const Generation& generation) override {
+    http::Response response;
+    response.headers = headers();
+    response.body = chat::chat_completion_json(head_, generation.completions(), generation.usage());
+    return response;
+  }
+
+  std::vector<http::Header> stream_headers(const Generation& /*generation*/) override {
+    return headers();
+  }
+
+  std::string frames(const std::vector<ChoiceDelta>& deltas,
+                     const Generation& generation) override {
+    std::string out;
+    for (const auto& [choice, delta] : deltas) {
+      if (!opened_[choice]) {
+        opened_[choice] = true;
+        append_event(out, chat::role_chunk_json(head_, choice));
+      }
+      if (delta.finish_reason.empty()) {
+        append_event(out, chat::event_chunk_json(head_, choice, delta.event, delta.tool_call_id,
+                                                 logprobs_of(delta)));
+      } else {
+        finish(choice, delta.finish_reason, generation, out);
+      }
+    }
+    return out;
+  }
+
+  std::string error_frames(const Error& error) override {
+    std::string out;
+    append_event(out, chat::error_json(error));
+    return out;
+  }
+
+ private:
+  // Clients of the released API read the usage from the last choice to finish.
+  void finish(std::size_t choice, std::string_view reason, const Generation& generation,
+              std::string& out) {
+    const chat::TokenUsage usage = generation.usage();
+    const bool last = ++finished_ == opened_.size();
+    append_event(out, chat::finish_chunk_json(head_, choice, reason, last ? &usage : nullptr));
+    if (last && chat().request.include_usage) {
+      append_event(out, chat::usage_chunk_json(head_, usage));
+    }
+    if (last) {
+      append_event(out, "[DONE]");
+    }
+  }
+
+  [[nodiscard]] const std::vector<chat::TokenLogprobs>* logprobs_of(const Delta& delta) const {
+    const bool wanted =
+        chat().request.sampling.logprobs && delta.event.kind == OutputEvent::Kind::kContent;
+    return wanted ? &delta.logprobs : nullptr;
+  }
+
+  [[nodiscard]] std::vector<http::Header> headers() const {
+    const std::vector<std::string>& ignored = chat().request.ignored_fields;
+    if (ignored.empty()) {
+      return {};
+    }
+    std::string names = fmt::format("{}", fmt::join(ignored, ", "));
+    names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
+    return {{"x-daybreak-ignored-fields", std::move(names)}};
+  }
+
+  chat::ReplyHead head_;
+  std::vector<bool> opened_;  // the role has been sent
+  std::size_t finished_ = 0;
+};
+
+Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Context& context) {
+  DAYBREAK_TRY(PreparedChat chat, prepare_chat(request.body, context));
+  std::unique_ptr<ChatCall> call = std::make_unique<OpenAiChat>(std::move(chat), context);
+  return call;
+}
+
+}  // namespace
+
+ChatProtocol openai_chat() { return {.prepare = prepare, .refuse = error_response}; }
+
+}  // namespace daybreak::api
