@@ -8,6 +8,9 @@
 # What the tsan preset builds: the tests labelled threads and what they need.
 add_custom_target(threads_tests)
 
+# Modules whose sources include Asio.
+set(DAYBREAK_NETWORK_MODULES http api cli)
+
 set(DAYBREAK_TEST_LABELS golden property fault threads shared slow client)
 
 function(daybreak_module name)
@@ -23,6 +26,11 @@ function(daybreak_module name)
     target_link_libraries(daybreak_${name} PRIVATE daybreak_options)
     target_link_libraries(daybreak_${name} PUBLIC ${arg_LIBS})
     target_include_directories(daybreak_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    if(name IN_LIST DAYBREAK_NETWORK_MODULES)
+      daybreak_reuse(daybreak_${name} precompiled_network)
+    else()
+      daybreak_reuse(daybreak_${name} precompiled_base)
+    endif()
   else()
     add_library(daybreak_${name} INTERFACE)
     target_link_libraries(daybreak_${name} INTERFACE ${arg_LIBS})
@@ -53,6 +61,7 @@ function(daybreak_test_binary name label sources)
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE daybreak_options daybreak_${name} daybreak_testing GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+  daybreak_reuse(${target} precompiled_tests)
   if(label STREQUAL "threads")
     add_dependencies(threads_tests ${target})
   endif()
