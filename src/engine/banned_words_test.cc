@@ -155,13 +155,13 @@ TEST(AllowedTokenIds, StopIdsAreIdsLikeOthers) {
 TEST(AllowedTokenIds, MeetTheMaskOfAConstraint) {
   GenerateRequest request = greedy();
   request.sampling.allowed_token_ids = {0, 1};
-  request.constraint =
-      ScriptedConstraint::factory([](const Ids&) { return mask_of(4, {1, 2}); });
+  request.constraint = ScriptedConstraint::factory([](const Ids&) { return mask_of(4, {1, 2}); });
   EXPECT_EQ(answer(request, {1, 2, 3, 4}, 2), (Ids{1, 1}));
   request.sampling.allowed_token_ids = {0};
-  EXPECT_EQ(refused(request, {1, 2, 3, 4}),
-            "allowed_token_ids: expected a token id that may come next in the form of the answer at "
-            "position 1, found none");
+  EXPECT_EQ(
+      refused(request, {1, 2, 3, 4}),
+      "allowed_token_ids: expected a token id that may come next in the form of the answer at "
+      "position 1, found none");
 }
 
 TEST(AllowedTokenIds, FieldsThatTogetherForbidEverythingAreNamed) {
@@ -170,9 +170,10 @@ TEST(AllowedTokenIds, FieldsThatTogetherForbidEverythingAreNamed) {
   request.min_tokens = 1;
   request.sampling.allowed_token_ids = {0, 1};
   request.sampling.bad_words = {{1}};
-  EXPECT_EQ(refused(request, {1, 2, 3}),
-            "allowed_token_ids and bad_words and min_tokens: expected a token id that may come next "
-            "at position 1, found none");
+  EXPECT_EQ(
+      refused(request, {1, 2, 3}),
+      "allowed_token_ids and bad_words and min_tokens: expected a token id that may come next "
+      "at position 1, found none");
   request.min_tokens = 0;
   EXPECT_EQ(answer(request, {1, 2, 3}, 1), (Ids{0}));
 }

@@ -54,11 +54,10 @@ Status check_bias(const std::vector<std::pair<TokenId, float>>& bias, std::size_
 }
 
 Status check_id(std::string_view field, TokenId id, std::size_t vocab_size) {
-  return id < vocab_size
-             ? ok()
-             : Status(Error{Errc::kInvalidArgument,
-                            fmt::format("{}: expected token ids below {}, found {}", field,
-                                        vocab_size, id)});
+  return id < vocab_size ? ok()
+                         : Status(Error{Errc::kInvalidArgument,
+                                        fmt::format("{}: expected token ids below {}, found {}",
+                                                    field, vocab_size, id)});
 }
 
 Status check_bad_words(const std::vector<std::vector<TokenId>>& words, std::size_t vocab_size) {

@@ -41,8 +41,8 @@ struct SamplingParams {
   std::vector<TokenId> allowed_token_ids = {};
   // Sequences the answer must not contain: their last id becomes impossible after the others.
   std::vector<std::vector<TokenId>> bad_words = {};
-  std::uint64_t seed = 0;                                  // of the noise, see gumbel.h
-  std::uint32_t choice = 0;                                // which of several answers to one prompt
+  std::uint64_t seed = 0;    // of the noise, see gumbel.h
+  std::uint32_t choice = 0;  // which of several answers to one prompt
   // Number of alternatives reported with each token; unset = no log-probabilities at all.
   std::optional<std::uint32_t> logprobs = {};
 };
