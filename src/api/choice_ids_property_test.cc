@@ -77,13 +77,19 @@ TEST(ChoiceIds, ReasoningEndsWithAnEmptyDeltaWhenSomethingFollows) {
   for (const Shape& shape : chat::shapes::load_shapes()) {
     SCOPED_TRACE(shape.name);
     bool thinking = false;
+    bool ended = false;
     for (const Delta& delta : answer_of(*tokenizer, shape, {}, false, 1).deltas) {
       const bool reasoning = delta.event.kind == Kind::kReasoning;
       if (reasoning && delta.event.text.empty()) {
         EXPECT_TRUE(thinking) << "an end without a beginning";
         thinking = false;
         ++ends;
-      } else if (reasoning) {
+        ended = true;
+        continue;
+      }
+      EXPECT_FALSE(ended && reasoning) << "an end amid the reasoning";
+      ended = false;
+      if (reasoning) {
         thinking = true;
       } else if (delta.finish_reason.empty()) {
         EXPECT_FALSE(thinking) << "no end before '" << delta.event.text << "'";
