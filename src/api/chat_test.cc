@@ -206,6 +206,25 @@ TEST(Chat, SamplingParametersReachTheEngine) {
   EXPECT_EQ(request.max_tokens, 30U);
 }
 
+TEST(Chat, AllowedIdsAndBadWordsReachTheEngine) {
+  TestApi api(TestApi::says(kAnswer));
+  api.post(chat_body(R"("allowed_token_ids":[5,6],"bad_words":["hello"])"));
+  const auto request = api.engine.requests().at(0);
+  EXPECT_EQ(request.sampling.allowed_token_ids, (std::vector<TokenId>{5, 6}));
+  EXPECT_EQ(request.sampling.bad_words,
+            (std::vector<std::vector<TokenId>>{chat::shapes::encode(*api.tokenizer, "hello"),
+                                               chat::shapes::encode(*api.tokenizer, " hello")}));
+}
+
+TEST(Chat, RefusedFieldIsABadRequestThatNamesIt) {
+  TestApi api(TestApi::says(kAnswer));
+  const std::string reply = api.post(chat_body(R"("echo":true)"));
+  EXPECT_EQ(testing::status_of(reply), 400);
+  const Json error = Json::parse(testing::body_of(reply))["error"];
+  EXPECT_EQ(error["param"], "echo");
+  EXPECT_EQ(error["type"], "invalid_request_error");
+}
+
 TEST(Chat, DefaultsAreTheServersAndSeedsDiffer) {
   TestApi api(TestApi::says(kAnswer));
   api.post(chat_body());

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "chat/tool_call_id.h"
-
 namespace daybreak::api {
 
 using chat::OutputEvent;
@@ -18,25 +16,29 @@ Choice::Choice(const tokenizer::Tokenizer& tokenizer, const chat::MarkerIds& mar
       markers_(markers),
       options_(std::move(options)),
       parser_(tokenizer, markers, options_.parser),
-      stops_(options_.stop) {}
+      stops_(options_.stop),
+      make_call_id_(options_.random, options_.first_call_number) {}
 
 void Choice::push(std::span<const engine::GeneratedToken> tokens, std::vector<Delta>& deltas) {
   for (const engine::GeneratedToken& token : tokens) {
     if (finished()) {
       return;
     }
+    const std::size_t before = deltas.size();
+    ++completion_tokens_;
+    undelivered_ids_.push_back(token.id);
     push_one(token, deltas);
+    share_ids(std::span(deltas).subspan(before));
   }
 }
 
 void Choice::push_one(const engine::GeneratedToken& token, std::vector<Delta>& deltas) {
-  ++completion_tokens_;
   if (!markers_.is_stop(token.id) &&
       std::ranges::find(options_.stop_token_ids, token.id) != options_.stop_token_ids.end()) {
     return;  // the request's own stop token is no text
   }
   if (parser_.done() && options_.ends_with_message && !markers_.is_stop(token.id)) {
-    return finish(StopCause::kStopToken, deltas);
+    return finish_now(StopCause::kStopToken, deltas);
   }
   events_.clear();
   parser_.push(token.id, events_);
@@ -91,10 +93,45 @@ void Choice::emit(OutputEvent event, std::vector<Delta>& deltas) {
   message_.add(event);
   Delta delta{.event = std::move(event), .tool_call_id = {}, .logprobs = {}};
   if (delta.event.kind == Kind::kToolCallBegin) {
-    delta.tool_call_id = chat::make_tool_call_id(options_.random);
+    delta.tool_call_id = make_call_id_.make(delta.event.name);
     tool_call_ids_.push_back(delta.tool_call_id);
   }
+  add(std::move(delta), deltas);
+}
+
+void Choice::add(Delta delta, std::vector<Delta>& deltas) {
+  const bool reasoning = delta.event.kind == Kind::kReasoning;
+  if (thinking_ && !reasoning) {
+    deltas.push_back({.event = {.kind = Kind::kReasoning, .text = {}, .name = {}},
+                      .tool_call_id = {},
+                      .logprobs = {}});
+  }
+  thinking_ = reasoning;
   deltas.push_back(std::move(delta));
+}
+
+// Gives the undelivered ids to the deltas of one step: to the first that clients see, except one to
+// each that follows it.
+void Choice::share_ids(std::span<Delta> deltas) {
+  std::vector<Delta*> shown;
+  for (Delta& delta : deltas) {
+    if (delta.finish_reason.empty() && delta.event.kind != Kind::kToolCallEnd) {
+      shown.push_back(&delta);
+    }
+  }
+  if (shown.empty() && !deltas.empty() && !deltas.back().finish_reason.empty()) {
+    shown.push_back(&deltas.back());
+  }
+  if (shown.empty() || undelivered_ids_.empty()) {
+    return;
+  }
+  const std::vector<TokenId> ids = std::exchange(undelivered_ids_, {});
+  const std::size_t others = std::min(shown.size() - 1, ids.size() - 1);
+  const auto split = ids.begin() + static_cast<std::ptrdiff_t>(ids.size() - others);
+  shown[0]->token_ids.assign(ids.begin(), split);
+  for (std::size_t i = 0; i < others; ++i) {
+    shown[i + 1]->token_ids = {split[static_cast<std::ptrdiff_t>(i)]};
+  }
 }
 
 void Choice::emit_content(std::string text, std::vector<Delta>& deltas) {
@@ -105,13 +142,19 @@ void Choice::emit_content(std::string text, std::vector<Delta>& deltas) {
               .tool_call_id = {},
               .logprobs = std::exchange(undelivered_, {})};
   message_.add(delta.event);
-  deltas.push_back(std::move(delta));
+  add(std::move(delta), deltas);
 }
 
 void Choice::finish(StopCause cause, std::vector<Delta>& deltas) {
   if (finished()) {
     return;
   }
+  const std::size_t before = deltas.size();
+  finish_now(cause, deltas);
+  share_ids(std::span(deltas).subspan(before));
+}
+
+void Choice::finish_now(StopCause cause, std::vector<Delta>& deltas) {
   if (cause == StopCause::kLength && parser_.done() && options_.ends_with_message) {
     cause = StopCause::kStopToken;  // only the stop token was cut off
   }
@@ -131,9 +174,10 @@ void Choice::finish(StopCause cause, std::vector<Delta>& deltas) {
 
 void Choice::end(StopCause cause, std::vector<Delta>& deltas) {
   if (!undelivered_.empty()) {  // the text of these tokens was part of a stop string
-    deltas.push_back({.event = {.kind = Kind::kContent, .text = {}, .name = {}},
-                      .tool_call_id = {},
-                      .logprobs = std::exchange(undelivered_, {})});
+    add({.event = {.kind = Kind::kContent, .text = {}, .name = {}},
+         .tool_call_id = {},
+         .logprobs = std::exchange(undelivered_, {})},
+        deltas);
   }
   finish_reason_ = chat::finish_reason(cause, parser_.completed_calls());
   deltas.push_back(

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,17 +20,23 @@
 #include "chat/output_event.h"
 #include "chat/output_parser.h"
 #include "chat/response_json.h"
+#include "chat/tool_call_id.h"
 #include "engine/generator.h"
 #include "tokenizer/tokenizer.h"
 
 namespace daybreak::api {
 
-// One step of an answer: an event, or its end when `finish_reason` is set.
+// One step of an answer: an event, or its end when `finish_reason` is set. A kReasoning event
+// without text marks the end of the reasoning: it comes when the first other event does.
 struct Delta {
   chat::OutputEvent event;
   std::string tool_call_id;                   // kToolCallBegin
   std::vector<chat::TokenLogprobs> logprobs;  // kContent: of the tokens behind it
   std::string_view finish_reason = {};
+  // The ids consumed since the delta before, markup included: over all deltas of an answer every
+  // consumed id in order. What follows the last event is in the end. A kToolCallEnd has none, and
+  // neither has an event for which none is left: one id can be behind several of them.
+  std::vector<TokenId> token_ids = {};
 };
 
 struct ChoiceOptions {
@@ -41,7 +47,9 @@ struct ChoiceOptions {
   // A token after the closed message ends the answer, since no more of it can be shown. The stop
   // token that should follow is thus still counted.
   bool ends_with_message = true;
-  std::function<std::uint64_t()> random;  // for tool call ids
+  chat::RandomBits random;  // for tool call ids
+  // Number of the first call where the ids are the vendor's: chat::ToolCallIds.
+  std::optional<std::uint64_t> first_call_number = {};
 };
 
 // Not thread-safe. The tokenizer must outlive it.
@@ -65,6 +73,9 @@ class Choice {
 
  private:
   void push_one(const engine::GeneratedToken& token, std::vector<Delta>& deltas);
+  void finish_now(chat::StopCause cause, std::vector<Delta>& deltas);
+  void add(Delta delta, std::vector<Delta>& deltas);
+  void share_ids(std::span<Delta> deltas);
   void note_logprobs(const engine::GeneratedToken& token,
                      std::span<const chat::OutputEvent> events);
   void emit(chat::OutputEvent event, std::vector<Delta>& deltas);
@@ -77,7 +88,9 @@ class Choice {
   chat::OutputParser parser_;
   StopMatcher stops_;
   chat::MessageBuilder message_;
+  chat::ToolCallIds make_call_id_;
   std::vector<std::string> tool_call_ids_;
+  std::vector<TokenId> undelivered_ids_;          // consumed since the last delta
   std::vector<chat::TokenLogprobs> logprobs_;     // of all content tokens
   std::vector<chat::TokenLogprobs> undelivered_;  // content tokens whose text is held back
   std::vector<chat::TokenLogprobs> undecided_;    // no event yet: content, or dropped text
@@ -85,6 +98,7 @@ class Choice {
   std::size_t completion_tokens_ = 0;
   std::string_view finish_reason_;
   bool in_header_ = false;  // between an opening marker and its end
+  bool thinking_ = false;   // the last event was reasoning
 };
 
 }  // namespace daybreak::api

@@ -80,5 +80,60 @@ TEST(Choice, TokenAfterTheMessageEndsTheAnswer) {
   }
 }
 
+// The deltas of an answer that starts in the think channel, one token at a time.
+std::vector<Delta> deltas_of_ids(const tokenizer::Tokenizer& tokenizer, ChoiceOptions options,
+                                 const std::string& text) {
+  options.parser.initial = chat::Channel::kThink;
+  options.random = random_bits;
+  Choice choice(tokenizer, chat::shapes::load_markers(tokenizer), options);
+  std::vector<Delta> deltas;
+  for (const TokenId id : chat::shapes::encode(tokenizer, text)) {
+    const engine::GeneratedToken token{.id = id, .top = {}};
+    choice.push({&token, 1}, deltas);
+  }
+  choice.finish(chat::StopCause::kStopToken, deltas);
+  return deltas;
+}
+
+TEST(Choice, VendorCallIdsCountOnAndRandomOnesDoNot) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  const std::string calls =
+      "<|close|>think<|sep|><|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|><|close|>"
+      "call<|sep|><|open|>call tool=\"g\" index=\"2\"<|sep|><|close|>call<|sep|>";
+  const auto ids_of = [&](std::optional<std::uint64_t> first) {
+    ChoiceOptions options;
+    options.first_call_number = first;
+    std::vector<std::string> ids;
+    for (const Delta& delta : deltas_of_ids(*tokenizer, options, calls)) {
+      if (!delta.tool_call_id.empty()) {
+        ids.push_back(delta.tool_call_id);
+      }
+    }
+    return ids;
+  };
+  EXPECT_EQ(ids_of(3), (std::vector<std::string>{"f_3", "g_4"}));
+  const auto random = ids_of(std::nullopt);
+  ASSERT_EQ(random.size(), 2U);
+  EXPECT_TRUE(random[0].starts_with("call_") && random[0] != random[1]);
+}
+
+// Where the ids of markup go: to the delta that could be sent only after it.
+TEST(Choice, IdsOfMarkupStandWithTheNextDelta) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  std::string seen;
+  for (const Delta& delta :
+       deltas_of_ids(*tokenizer, {},
+                     "a<|close|>think<|sep|><|open|>response<|sep|>b<|close|>response<|sep|>"
+                     "<|close|>message<|sep|><|end_of_msg|>")) {
+    for (const TokenId id : delta.token_ids) {
+      seen += tokenizer->bytes_of(id);
+    }
+    seen += delta.finish_reason.empty() ? "|" : "";
+  }
+  EXPECT_EQ(seen,
+            "a|<|close|>think<|sep|><|open|>response<|sep|>|b|<|close|>response<|sep|>"
+            "<|close|>message<|sep|><|end_of_msg|>");
+}
+
 }  // namespace
 }  // namespace daybreak::api

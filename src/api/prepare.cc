@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "chat/bad_word_ids.h"
+#include "chat/tool_call_id.h"
+
 namespace daybreak::api {
 namespace {
 
@@ -75,9 +78,10 @@ std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat:
 
 }  // namespace
 
-Result<PreparedChat> prepare_chat(std::string_view body, const Context& context) {
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
+                                  chat::Contract contract) {
   PreparedChat chat;
-  DAYBREAK_TRY(chat.request, chat::parse_chat_request(body, context.options.limits));
+  DAYBREAK_TRY(chat.request, chat::parse_chat_request(body, context.options.limits, contract));
   DAYBREAK_CHECK_OK(check_model(chat.request.model, context.options.model_names));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
   chat.billed_prompt_tokens = prompt.billed_tokens();
@@ -86,6 +90,10 @@ Result<PreparedChat> prepare_chat(std::string_view body, const Context& context)
   DAYBREAK_TRY(chat.max_tokens, answer_room(chat.request.sampling, chat.prompt.size(), context));
   chat.grammar = chat::request_grammar(chat.request, chat.channel);
   chat.stop_ids = stop_ids(chat.request.sampling, context.markers, chat.grammar.rules.constrains());
+  chat.bad_words = chat::bad_word_ids(chat.request.sampling.bad_words, *context.tokenizer);
+  if (contract == chat::Contract::kVendor) {
+    chat.first_call_number = chat::next_call_number(chat.request.messages);
+  }
   return chat;
 }
 
@@ -108,6 +116,8 @@ engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t
   to.presence_penalty = static_cast<float>(from.presence_penalty);
   to.frequency_penalty = static_cast<float>(from.frequency_penalty);
   to.logit_bias = from.logit_bias;
+  to.allowed_token_ids = from.allowed_token_ids;
+  to.bad_words = chat.bad_words;
   to.seed = from.seed.value_or(seed);
   to.choice = choice;
   if (from.logprobs) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,13 +26,17 @@ struct PreparedChat {
   chat::Channel channel = chat::Channel::kNone;
   std::size_t max_tokens = 0;
   std::vector<TokenId> stop_ids;
+  std::vector<std::vector<TokenId>> bad_words;
+  // Vendor contract: where the numbers of this answer's tool calls begin.
+  std::optional<std::uint64_t> first_call_number;
   chat::RequestGrammar grammar;
   engine::ConstraintFactory constraint = {};  // from `grammar`, once that is compiled
 };
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not
 // have; kInvalidArgument for a prompt that leaves no room in the context.
-Result<PreparedChat> prepare_chat(std::string_view body, const Context& context);
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
+                                  chat::Contract contract = chat::Contract::kOpen);
 
 // Returns the request for one of the `n` answers. Every answer gets the same seed and its own
 // choice number.

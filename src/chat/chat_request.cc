@@ -5,67 +5,18 @@
 #include <array>
 #include <set>
 
-#include "base/json_document.h"
 #include "base/json_tree.h"
+#include "chat/field_table.h"
 #include "chat/request_fields.h"
 #include "chat/request_messages.h"
 #include "chat/request_output.h"
 #include "chat/request_sampling.h"
 #include "chat/request_thinking.h"
 #include "chat/request_tools.h"
+#include "chat/vendor_contract.h"
 
 namespace daybreak::chat {
 namespace {
-
-constexpr auto kKnownFields = std::to_array<std::string_view>({"model",
-                                                               "messages",
-                                                               "tools",
-                                                               "tool_choice",
-                                                               "parallel_tool_calls",
-                                                               "response_format",
-                                                               "structured_outputs",
-                                                               "guided_json",
-                                                               "guided_regex",
-                                                               "guided_choice",
-                                                               "guided_grammar",
-                                                               "guided_json_object",
-                                                               "guided_whitespace_pattern",
-                                                               "temperature",
-                                                               "top_p",
-                                                               "top_k",
-                                                               "min_p",
-                                                               "typical_p",
-                                                               "repetition_penalty",
-                                                               "presence_penalty",
-                                                               "frequency_penalty",
-                                                               "logit_bias",
-                                                               "seed",
-                                                               "logprobs",
-                                                               "top_logprobs",
-                                                               "max_tokens",
-                                                               "max_completion_tokens",
-                                                               "min_tokens",
-                                                               "stop",
-                                                               "stop_token_ids",
-                                                               "ignore_eos",
-                                                               "n",
-                                                               "stream",
-                                                               "stream_options",
-                                                               "thinking",
-                                                               "reasoning_effort",
-                                                               "chat_template_kwargs",
-                                                               "user",
-                                                               "prompt_cache_key",
-                                                               "add_generation_prompt"});
-constexpr std::size_t kMaxIgnoredFields = 32;  // listed; more are ignored without being named
-
-void note_ignored(const Field& root, std::vector<std::string>& ignored) {
-  for (const std::string& key : root.node().keys) {
-    if (std::ranges::find(kKnownFields, std::string_view(key)) == kKnownFields.end()) {
-      ignored.push_back(printable(key, 64));
-    }
-  }
-}
 
 Status read_flags(const Field& root, const ChatLimits& limits, ChatRequest& request) {
   struct Flag {
@@ -82,12 +33,6 @@ Status read_flags(const Field& root, const ChatLimits& limits, ChatRequest& requ
       DAYBREAK_TRY(request.*flag.value, field->boolean());
     }
   }
-  if (const auto options = root.find("stream_options")) {
-    DAYBREAK_CHECK_OK(options->object());
-    if (const auto field = options->find("include_usage")) {
-      DAYBREAK_TRY(request.include_usage, field->boolean());
-    }
-  }
   if (const auto field = root.find("n")) {
     DAYBREAK_TRY(const std::uint64_t n, field->integer(1, limits.max_choices));
     request.n = static_cast<std::uint32_t>(n);
@@ -95,15 +40,67 @@ Status read_flags(const Field& root, const ChatLimits& limits, ChatRequest& requ
   return ok();
 }
 
+Status read_stream_options(const Field& root, ChatRequest& request) {
+  const auto options = root.find("stream_options");
+  if (!options) {
+    return ok();
+  }
+  DAYBREAK_CHECK_OK(options->object());
+  DAYBREAK_CHECK_OK(judge_fields(*options, request.ignored_fields));
+  if (const auto field = options->find("include_usage")) {
+    DAYBREAK_TRY(request.include_usage, field->boolean());
+  }
+  if (const auto field = options->find("include_internal_content")) {
+    DAYBREAK_TRY(request.include_internal_content, field->boolean());
+  }
+  return ok();
+}
+
+// vLLM's spelling of partial mode. With it goes add_generation_prompt false, which alone would
+// leave nothing to continue.
+Status read_continuation(const Field& root, ChatRequest& request) {
+  const auto field = root.find("continue_final_message");
+  if (!field) {
+    return ok();
+  }
+  DAYBREAK_TRY(const bool wanted, field->boolean());
+  if (!wanted) {
+    return ok();
+  }
+  Message& last = request.messages.back();
+  if (last.role != Role::kAssistant || !last.tool_calls.empty()) {
+    return field->wrong("expected an assistant message without tool_calls at the end, found none");
+  }
+  if (const auto prompt = root.find("add_generation_prompt"); prompt && prompt->node().boolean) {
+    return field->wrong("cannot be combined with \"add_generation_prompt\": true");
+  }
+  last.partial = true;
+  request.add_generation_prompt = true;
+  return ok();
+}
+
 Status read_strings(const Field& root, const ChatLimits& limits, ChatRequest& request) {
   if (const auto field = root.find("model")) {
     DAYBREAK_TRY(request.model, field->string(limits.max_name_bytes));
   }
-  if (const auto field = root.find("user")) {
-    DAYBREAK_TRY(request.user, field->string(limits.max_id_bytes));
+  struct Kept {
+    std::string_view key;
+    std::string ChatRequest::* value;
+  };
+  static constexpr std::array<Kept, 4> kKept = {{
+      {"user", &ChatRequest::user},
+      {"safety_identifier", &ChatRequest::safety_identifier},
+      {"prompt_cache_key", &ChatRequest::prompt_cache_key},
+      {"cache_salt", &ChatRequest::cache_salt},
+  }};
+  for (const Kept& kept : kKept) {
+    if (const auto field = root.find(kept.key)) {
+      DAYBREAK_TRY(request.*kept.value, field->string(limits.max_id_bytes));
+    }
   }
-  if (const auto field = root.find("prompt_cache_key")) {
-    DAYBREAK_TRY(request.prompt_cache_key, field->string(limits.max_id_bytes));
+  // An empty salt would be no salt, which is not what was asked for.
+  if (const auto field = root.find("cache_salt"); field && request.cache_salt.empty()) {
+    return field->expected("a string that is not empty");
   }
   return ok();
 }
@@ -133,26 +130,29 @@ bool ChatRequest::tools_allowed() const {
           std::ranges::any_of(messages, [](const Message& m) { return !m.tools.empty(); }));
 }
 
-Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits) {
+Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits,
+                                       Contract contract) {
   DAYBREAK_TRY(const JsonNode tree, parse_json_tree(json, {.max_depth = limits.max_depth,
                                                            .max_values = limits.max_values}));
   const Field root(tree, "");
   DAYBREAK_CHECK_OK(root.object());
   ChatRequest request;
-  note_ignored(root, request.ignored_fields);
+  DAYBREAK_CHECK_OK(judge_fields(root, request.ignored_fields));
+  if (contract == Contract::kVendor) {
+    DAYBREAK_CHECK_OK(check_vendor_contract(root));
+  }
   DAYBREAK_CHECK_OK(read_strings(root, limits, request));
   DAYBREAK_CHECK_OK(read_conversation(root, limits, request));
   DAYBREAK_TRY(request.thinking, read_thinking(root, request.ignored_fields));
   DAYBREAK_TRY(request.sampling, read_sampling(root, limits));
   DAYBREAK_CHECK_OK(read_flags(root, limits, request));
+  DAYBREAK_CHECK_OK(read_stream_options(root, request));
+  DAYBREAK_CHECK_OK(read_continuation(root, request));
   if (const auto format = root.find("response_format")) {
     DAYBREAK_TRY(request.response_format, read_response_format(*format, limits));
   }
   DAYBREAK_TRY(request.output,
                read_output_form(root, request.response_format, request.tool_choice, limits));
-  if (request.ignored_fields.size() > kMaxIgnoredFields) {
-    request.ignored_fields.resize(kMaxIgnoredFields);
-  }
   return request;
 }
 

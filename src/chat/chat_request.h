@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/token.h"
+#include "chat/contract.h"
 #include "chat/output_form.h"
 
 namespace daybreak::chat {
@@ -106,6 +107,8 @@ struct SamplingOptions {
   std::vector<std::string> stop;  // matched on content only
   std::vector<TokenId> stop_token_ids;
   bool ignore_eos = false;
+  std::vector<TokenId> allowed_token_ids;  // nothing else is drawn; empty: all
+  std::vector<std::string> bad_words;      // as sent: never generated, see bad_word_ids()
 };
 
 struct ChatRequest {
@@ -120,11 +123,14 @@ struct ChatRequest {
   SamplingOptions sampling;
   std::uint32_t n = 1;
   bool stream = false;
-  bool include_usage = true;  // stream_options.include_usage
+  bool include_usage = true;              // stream_options.include_usage
+  bool include_internal_content = false;  // stream_options.include_internal_content: token ids
   bool add_generation_prompt = true;
   std::string user;
+  std::string safety_identifier;
   std::string prompt_cache_key;
-  std::vector<std::string> ignored_fields;  // top-level names this server does not know
+  std::string cache_salt;  // requests with different ones must not share cached prompts
+  std::vector<std::string> ignored_fields;  // paths of those without effect (field_table.h)
 
   // Whether the reply may call tools: some are declared and tool_choice is not none.
   [[nodiscard]] bool tools_allowed() const;
@@ -142,9 +148,12 @@ struct ChatLimits {
   std::size_t max_stop_strings = 16;
   std::size_t max_stop_bytes = 256;  // of one stop string
   std::size_t max_logit_bias = 1'024;
-  std::size_t max_stop_token_ids = 1'024;
+  std::size_t max_stop_token_ids = 60;  // the engine takes 64, the model's own included
+  std::size_t max_allowed_token_ids = 200'000;
+  std::size_t max_bad_words = 100;
+  std::size_t max_bad_word_bytes = 256;     // of one
   std::size_t max_output_choices = 10'000;  // strings the answer is chosen from
-  std::size_t max_id_bytes = 1'024;         // tool_call_id, user, prompt_cache_key
+  std::size_t max_id_bytes = 1'024;         // tool_call_id, user, prompt_cache_key and their like
   std::uint32_t max_image_side = 65'536;    // pixels
   std::uint32_t max_choices = 8;
   std::uint64_t vocab_size = 0;  // 0: token ids in the request are not checked
@@ -154,10 +163,11 @@ struct ChatLimits {
 };
 
 // Parses and validates the JSON body of a chat completion.
-// Unknown top-level fields are listed in `ignored_fields`; a key given twice in an object whose
-// fields have meaning here is refused, in free-form data (schemas, arguments) the last one wins.
+// Unknown fields are listed in `ignored_fields`; a key given twice in an object whose fields have
+// meaning here is refused, in free-form data (schemas, arguments) the last one wins.
 // Errors: kInvalidArgument, message "PATH: expected ..., found ..." with a path such as
 // messages[3].tool_call_id; kTooLarge when a bound of `limits` is passed.
-Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits = {});
+Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits = {},
+                                       Contract contract = Contract::kOpen);
 
 }  // namespace daybreak::chat

@@ -51,7 +51,8 @@ TEST(ChatRequest, ReadsEveryField) {
       "seed":-1,"logprobs":true,"top_logprobs":20,"max_tokens":5,"max_completion_tokens":9,"min_tokens":3,
       "stop":["a","b"],"stop_token_ids":[1,2],"ignore_eos":true,"n":8,"stream":true,
       "stream_options":{"include_usage":false},"user":"u","prompt_cache_key":"k","parallel_tool_calls":false,
-      "add_generation_prompt":false)"));
+      "add_generation_prompt":false,"safety_identifier":"i","cache_salt":"s","allowed_token_ids":[5,6],
+      "bad_words":["x"," y"])"));
   const SamplingOptions& s = request.sampling;
   EXPECT_EQ(s.temperature, 0.5);
   EXPECT_EQ(s.top_k, 40U);
@@ -71,7 +72,11 @@ TEST(ChatRequest, ReadsEveryField) {
   EXPECT_EQ(request.n, 8U);
   EXPECT_FALSE(request.include_usage || request.parallel_tool_calls ||
                request.add_generation_prompt);
-  EXPECT_EQ(request.model + request.user + request.prompt_cache_key, "muk");
+  EXPECT_EQ(request.model + request.user + request.prompt_cache_key + request.safety_identifier +
+                request.cache_salt,
+            "mukis");
+  EXPECT_EQ(s.allowed_token_ids, (std::vector<TokenId>{5, 6}));
+  EXPECT_EQ(s.bad_words, (std::vector<std::string>{"x", " y"}));
 }
 
 TEST(ChatRequest, NullIsAbsent) {
@@ -84,9 +89,39 @@ TEST(ChatRequest, NullIsAbsent) {
 
 TEST(ChatRequest, UnknownFieldsAreListedNotRefused) {
   const ChatRequest request =
-      parsed(with(R"("store":true,"metadata":{},"chat_template_kwargs":{"x":1})"));
+      parsed(with(R"("store":true,"metadata":{"a":1},"what":{},"nothing":null,
+              "stream_options":{"x":1},"thinking":{"budget_tokens":9},"chat_template_kwargs":{"x":1})"));
   EXPECT_EQ(request.ignored_fields,
-            (std::vector<std::string>{"store", "metadata", "chat_template_kwargs.x"}));
+            (std::vector<std::string>{"store", "metadata", "what", "chat_template_kwargs.x",
+                                      "thinking.budget_tokens", "stream_options.x"}));
+}
+
+TEST(ChatRequest, ListOfUnknownFieldsIsBounded) {
+  std::string fields = "\"" + std::string(1'000, 'a') + "\":1";
+  for (int i = 0; i < 1'000; ++i) {
+    fields += ",\"x" + std::to_string(i) + "\":1";
+  }
+  const ChatRequest request = parsed(with(fields));
+  EXPECT_EQ(request.ignored_fields.size(), 32U);
+  EXPECT_LT(request.ignored_fields[0].size(), 100U);
+}
+
+TEST(ChatRequest, FinalMessageCanBeContinuedInVllmsWords) {
+  const std::string tail = R"({"role":"user"},{"role":"assistant","content":"Sure,"})";
+  const auto with_fields = [&](const std::string& fields) {
+    return "{\"messages\":[" + tail + "]," + fields + "}";
+  };
+  const ChatRequest request =
+      parsed(with_fields(R"("continue_final_message":true,"add_generation_prompt":false)"));
+  EXPECT_TRUE(request.messages[1].partial);
+  EXPECT_TRUE(request.add_generation_prompt);
+  EXPECT_TRUE(parsed(with_fields(R"("continue_final_message":true)")).messages[1].partial);
+  EXPECT_FALSE(parsed(with_fields(R"("continue_final_message":false)")).messages[1].partial);
+  EXPECT_EQ(refused(with_fields(R"("continue_final_message":true,"add_generation_prompt":true)")),
+            "continue_final_message: cannot be combined with \"add_generation_prompt\": true");
+  EXPECT_EQ(refused(with(R"("continue_final_message":true)")),
+            "continue_final_message: expected an assistant message without tool_calls at the end, "
+            "found none");
 }
 
 TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
@@ -98,7 +133,7 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
   const std::array cases = {
       Case{"[]", "request body: expected an object, found an array"},
       Case{"{}", "messages: expected an array, found nothing"},
-      Case{R"({"messages":[]})", "messages: expected at least one message"},
+      Case{R"({"messages":[]})", "messages: expected at least one message, found none"},
       Case{R"({"messages":{}})", "messages: expected an array, found an object"},
       Case{with(R"("n":1,"n":2)"), "n: key given more than once"},
       Case{messages(R"({"role":"user","role":"user","content":""})"),
@@ -117,7 +152,8 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
            "presence_penalty: expected a number from -2 to 2, found 2.5"},
       Case{with(R"("top_logprobs":21,"logprobs":true)"),
            "top_logprobs: expected an integer from 0 to 20, found 21"},
-      Case{with(R"("top_logprobs":1)"), "top_logprobs: needs \"logprobs\": true"},
+      Case{with(R"("top_logprobs":1)"),
+           "top_logprobs: expected \"logprobs\": true beside it, found it absent or false"},
       Case{with(R"("max_tokens":0)"),
            "max_tokens: expected an integer from 1 to 4294967296, found 0"},
       Case{with(R"("min_tokens":3,"max_tokens":2)"),
@@ -128,6 +164,17 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
       Case{with(R"("stop":"")"), "stop: expected a string that is not empty, found \"\""},
       Case{with(R"("stop":[1])"), "stop[0]: expected a string, found 1"},
       Case{with(R"("stop":1)"), "stop: expected a string or an array of strings, found 1"},
+      Case{with(R"("repetition_penalty":10.5)"),
+           "repetition_penalty: expected a number from 0.01 to 10, found 10.5"},
+      Case{with(R"("allowed_token_ids":[])"),
+           "allowed_token_ids: expected at least one token id, found none"},
+      Case{with(R"("allowed_token_ids":[-1])"),
+           "allowed_token_ids[0]: expected an integer from 0 to 4294967295, found -1"},
+      Case{with(R"("bad_words":"x")"), "bad_words: expected an array, found \"x\""},
+      Case{with(R"("bad_words":["a","  "])"),
+           "bad_words[1]: expected a string that is more than spaces, found \"  \""},
+      Case{with(R"("cache_salt":"")"),
+           "cache_salt: expected a string that is not empty, found \"\""},
       Case{with(R"("logit_bias":{"x":1})"),
            "logit_bias: expected token ids from 0 to 4294967295 as keys, found 'x'"},
       Case{with(R"("logit_bias":{"1":101})"),
@@ -137,9 +184,9 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
            "tool_choice: expected \"auto\", \"none\", \"required\" or "
            "{\"type\":\"function\",\"function\":{\"name\":...}}, found \"maybe\""},
       Case{with(R"("tool_choice":"required")"),
-           "tool_choice: \"required\" needs at least one tool, but none is declared"},
+           "tool_choice: expected a declared tool for \"required\", found none"},
       Case{with(R"("tool_choice":"required","tools":[])"),
-           "tool_choice: \"required\" needs at least one tool, but none is declared"},
+           "tool_choice: expected a declared tool for \"required\", found none"},
       Case{with(R"("tool_choice":{"type":"function","function":{"name":"g"}},"tools":[)" + tool +
                 "]"),
            "tool_choice.function.name: expected the name of a declared tool, found \"g\""},
@@ -159,15 +206,18 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
            "tools[0].function.parameters: expected a JSON Schema object, found an array"},
       Case{with(R"("tools":[{"type":"function","function":{"name":"f","strict":1}}])"),
            "tools[0].function.strict: expected true or false, found 1"},
-      Case{with("\"tools\":[" + tool + "," + tool + "]"),
-           "tools[1].function.name: tool 'f' is declared more than once"},
+      Case{
+          with("\"tools\":[" + tool + "," + tool + "]"),
+          "tools[1].function.name: expected a name of its own for every tool, found 'f' once more"},
       Case{"{\"tools\":[" + tool + "]," + R"("messages":[{"role":"system","tools":[)" + tool +
                "]}]}",
-           "messages[0].tools[0].function.name: tool 'f' is declared more than once"},
+           "messages[0].tools[0].function.name: expected a name of its own for every tool, found "
+           "'f' once more"},
       Case{messages(R"({"role":"user","content":"","tools":[]})"),
-           "messages[0].tools: only a system message can add tools"},
+           "messages[0].tools: expected tools in system messages only, found them in one of role "
+           "\"user\""},
       Case{messages(R"({"role":"system","content":"x","tools":[)" + tool + "]}"),
-           "messages[0].tools: a system message has either content or tools"},
+           "messages[0].tools: expected content or tools in a system message, found both"},
       Case{messages(R"({"role":"robot"})"),
            "messages[0].role: expected \"system\", \"developer\", \"user\", \"assistant\" or "
            "\"tool\", found \"robot\""},
@@ -185,9 +235,10 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
       Case{messages(R"({"role":"user","content":[{"type":"text"}]})"),
            "messages[0].content[0].text: expected a string, found nothing"},
       Case{messages(R"({"role":"assistant","partial":true},{"role":"user","content":"x"})"),
-           "messages[0].partial: only the last message can be continued"},
+           "messages[0].partial: expected true in the last message only, found it before"},
       Case{messages(R"({"role":"user","content":"x","partial":true})"),
-           "messages[0].partial: only an assistant message can be continued"},
+           "messages[0].partial: expected true in an assistant message only, found it in one of "
+           "role \"user\""},
       Case{messages(
                R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":1}}]})"),
            "messages[0].tool_calls[0].function.arguments: expected a string of JSON, or an object, "
@@ -337,6 +388,7 @@ TEST(ChatRequest, BoundsHoldAtTheLimitAndNotPast) {
   limits.max_messages = limits.max_parts = limits.max_tools = limits.max_tool_calls = 2;
   limits.max_name_bytes = limits.max_stop_strings = limits.max_stop_bytes = 2;
   limits.max_logit_bias = limits.max_stop_token_ids = limits.max_id_bytes = 2;
+  limits.max_allowed_token_ids = limits.max_bad_words = limits.max_bad_word_bytes = 2;
   limits.vocab_size = 3;
   const auto list = [](const std::string& item, std::size_t n) {
     std::string out;
@@ -371,6 +423,12 @@ TEST(ChatRequest, BoundsHoldAtTheLimitAndNotPast) {
         with("\"logit_bias\":{\"" + last + "\":1}"),
         with("\"stop_token_ids\":[" + list("1", n) + "]"),
         with("\"stop_token_ids\":[" + last + "]"),
+        with("\"allowed_token_ids\":[" + list("1", n) + "]"),
+        with("\"allowed_token_ids\":[" + last + "]"),
+        with("\"bad_words\":[" + list("\"a\"", n) + "]"),
+        with("\"bad_words\":[" + text(n) + "]"),
+        with("\"cache_salt\":" + text(n)),
+        with("\"safety_identifier\":" + text(n)),
         with("\"user\":" + text(n)),
         with("\"prompt_cache_key\":" + text(n)),
         messages(R"({"role":"tool","tool_call_id":)" + text(n) + "}"),

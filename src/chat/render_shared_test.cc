@@ -97,6 +97,33 @@ TEST(RenderShared, PartialCountsEqualTheOfficialOnes) {
   expect_counts(path, 8, 0, "kvv_partial");
 }
 
+// The verifier's two constants: a question of 18 tokens costs 36 without thinking, and 119 with the
+// schema below. Here the question is ours, so what counts is the rest: 18 for the frame, and 83 for
+// telling the schema.
+TEST(RenderShared, FrameAndSchemaCostWhatTheVerifierSays) {
+  const auto path = testing::shared_path("tokenizer/kimi-k3");
+  DAYBREAK_SHARED_OR_SKIP(path);
+  const auto tokenizer = k3_tokenizer();
+  const std::string question = "Is Oslo the capital of Norway? Answer in JSON with a key.";
+  std::vector<TokenId> ids;
+  tokenizer->encode(question, tokenizer::AllowSpecial::kNo, tokenizer::Slicing::kOn, ids);
+  const auto billed = [&](const std::string& fields) {
+    const auto request =
+        parse_chat_request(R"({"messages":[{"role":"user","content":")" + question +
+                           R"("}],"thinking":{"type":"disabled"})" + fields + "}");
+    EXPECT_TRUE(request) << fields;
+    const auto prompt = render(*request, *tokenizer);
+    EXPECT_TRUE(prompt) << fields;
+    return prompt->billed_tokens();
+  };
+  EXPECT_EQ(billed("") - ids.size(), 36U - 18U);
+  EXPECT_EQ(billed(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{
+                "type":"object","properties":{"capital":{"type":"boolean"}},"required":["capital"],
+                "additionalProperties":false}}})") -
+                billed(""),
+            119U - 36U);
+}
+
 // As one text the quote would merge with the dot.
 TEST(RenderShared, ValuesOfAttributesDoNotMergeWithTheirQuotes) {
   const auto path = testing::shared_path("tokenizer/kimi-k3");

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "chat/field_table.h"
 #include "chat/request_tools.h"
 
 namespace daybreak::chat {
@@ -50,7 +51,7 @@ Result<ContentPart> read_image(const Field& part, const ChatLimits& limits) {
     }
   }
   if (image.url.empty() && !image.size) {
-    return part.wrong("an image part needs image_url");
+    return part.wrong("expected image_url in an image part, found none");
   }
   return image;
 }
@@ -75,7 +76,7 @@ Result<ContentPart> read_part(const Field& part, Role role, const ChatLimits& li
   const std::string_view wanted =
       role == Role::kAssistant ? "\"text\"" : "\"text\" or \"image_url\"";
   return type ? type->expected(wanted)
-              : part.wrong("expected a part with a type, \"text\" or \"image_url\"");
+              : part.wrong("expected a part with a type, \"text\" or \"image_url\", found none");
 }
 
 Result<std::vector<ContentPart>> read_content(const Field& message, Role role,
@@ -110,7 +111,7 @@ Result<ToolCall> read_tool_call(const Field& item, const ChatLimits& limits) {
   DAYBREAK_TRY(call.id, optional_string(item, "id", limits.max_id_bytes));
   const auto function = item.find("function");
   if (!function) {
-    return item.wrong("a tool call needs function");
+    return item.wrong("expected function in a tool call, found none");
   }
   DAYBREAK_CHECK_OK(function->object());
   DAYBREAK_TRY(call.name, optional_string(*function, "name", limits.max_name_bytes));
@@ -130,7 +131,18 @@ Result<ToolCall> read_tool_call(const Field& item, const ChatLimits& limits) {
   return call;
 }
 
+// What other servers' histories have, and the prompt would silently lack.
+Status refuse_foreign_fields(const Field& assistant) {
+  for (const std::string_view key : {"function_call", "audio", "prefix"}) {
+    if (const auto field = assistant.find(key)) {
+      DAYBREAK_CHECK_OK(judge_field(*field, "messages[]." + std::string(key)));
+    }
+  }
+  return ok();
+}
+
 Status read_assistant(const Field& field, const ChatLimits& limits, bool last, Message& message) {
+  DAYBREAK_CHECK_OK(refuse_foreign_fields(field));
   DAYBREAK_TRY(message.reasoning, optional_string(field, "reasoning_content", kAnySize));
   if (message.reasoning.empty()) {
     DAYBREAK_TRY(message.reasoning, optional_string(field, "reasoning", kAnySize));
@@ -145,10 +157,10 @@ Status read_assistant(const Field& field, const ChatLimits& limits, bool last, M
   if (const auto partial = field.find("partial")) {
     DAYBREAK_TRY(message.partial, partial->boolean());
     if (message.partial && !last) {
-      return partial->wrong("only the last message can be continued");
+      return partial->wrong("expected true in the last message only, found it before");
     }
     if (message.partial && !message.tool_calls.empty()) {
-      return partial->wrong("a message with tool_calls cannot be continued");
+      return partial->wrong("expected a message without tool_calls to continue, found some");
     }
   }
   return ok();
@@ -188,17 +200,19 @@ Result<Message> read_message(const Field& field, bool last, const ChatLimits& li
   DAYBREAK_TRY(message.content, read_content(field, message.role, limits));
   if (const auto tools = field.find("tools")) {
     if (message.role != Role::kSystem) {
-      return tools->wrong("only a system message can add tools");
+      return tools->wrong("expected tools in system messages only, found them in one of role \"" +
+                          std::string(role_name) + "\"");
     }
     DAYBREAK_TRY(message.tools, read_tools(*tools, limits, names));
     if (!message.tools.empty() && !message.content.empty() && role_name == "system") {
-      return tools->wrong("a system message has either content or tools");
+      return tools->wrong("expected content or tools in a system message, found both");
     }
   }
   if (message.role == Role::kAssistant) {
     DAYBREAK_CHECK_OK(read_assistant(field, limits, last, message));
   } else if (const auto partial = field.find("partial"); partial && partial->node().boolean) {
-    return partial->wrong("only an assistant message can be continued");
+    return partial->wrong("expected true in an assistant message only, found it in one of role \"" +
+                          std::string(role_name) + "\"");
   }
   if (message.role == Role::kTool) {
     DAYBREAK_CHECK_OK(read_tool_message(field, limits, message));
@@ -212,7 +226,7 @@ Result<std::vector<Message>> read_messages(const Field& field, const ChatLimits&
                                            std::set<std::string, std::less<>>& names) {
   DAYBREAK_TRY(const auto items, field.array(limits.max_messages));
   if (items.empty()) {
-    return field.wrong("expected at least one message");
+    return field.wrong("expected at least one message, found none");
   }
   std::vector<Message> messages;
   messages.reserve(items.size());

@@ -94,15 +94,6 @@ Result<std::optional<OutputForm>> read_forms(const Field& owner, const std::stri
   return found;
 }
 
-// White space between the values of JSON: there is none here, so a pattern for it has nothing to
-// say, and saying it anyway expects something else.
-Status refuse_whitespace_pattern(const Field& owner, std::string_view key) {
-  if (const auto field = owner.find(key)) {
-    return field->wrong("not supported: JSON is written without white space between values");
-  }
-  return ok();
-}
-
 // disable_fallback and disable_any_whitespace ask for what is so anyway.
 Result<std::optional<OutputForm>> read_structured_outputs(const Field& root,
                                                           const ChatLimits& limits) {
@@ -116,7 +107,11 @@ Result<std::optional<OutputForm>> read_structured_outputs(const Field& root,
   if (const auto field = owner->find("structural_tag")) {
     return field->wrong("structural tags are not supported; tools and response_format are");
   }
-  DAYBREAK_CHECK_OK(refuse_whitespace_pattern(*owner, "whitespace_pattern"));
+  // There is no white space, so a pattern for it has nothing to say, and saying it anyway expects
+  // something else. guided_whitespace_pattern is refused by the table of fields.
+  if (const auto field = owner->find("whitespace_pattern")) {
+    return field->wrong("not supported: JSON is written without white space between values");
+  }
   for (const std::string_view key :
        {"disable_fallback", "disable_any_whitespace", "disable_additional_properties"}) {
     if (const auto field = owner->find(key)) {
@@ -153,7 +148,6 @@ std::optional<OutputForm> form_of(const Field& root, const ResponseFormat& forma
 
 Result<OutputForm> read_output_form(const Field& root, const ResponseFormat& format,
                                     const ToolChoice& tool_choice, const ChatLimits& limits) {
-  DAYBREAK_CHECK_OK(refuse_whitespace_pattern(root, "guided_whitespace_pattern"));
   const std::optional<OutputForm> from_format = form_of(root, format);
   DAYBREAK_TRY(auto structured, read_structured_outputs(root, limits));
   DAYBREAK_TRY(auto guided, read_forms(root, "guided_", limits));

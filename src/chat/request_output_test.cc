@@ -127,8 +127,8 @@ TEST(OutputForm, RefusesNamingTheFields) {
            "structured_outputs.whitespace_pattern: not supported: JSON is written without white "
            "space between values"},
       Case{R"("guided_json":{},"guided_whitespace_pattern":" ?")",
-           "guided_whitespace_pattern: not supported: JSON is written without white space between "
-           "values"},
+           "guided_whitespace_pattern: expected nothing, found \" ?\" (not supported: JSON is "
+           "written without white space between values)"},
       Case{R"("structured_outputs":{"json":{},"disable_additional_properties":true})",
            "structured_outputs.disable_additional_properties: not supported: say "
            "\"additionalProperties\": false in the schema instead"},

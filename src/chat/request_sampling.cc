@@ -25,7 +25,7 @@ constexpr std::array<RealOption, 7> kReals = {{
     {"top_p", &SamplingOptions::top_p, kTiny, 1},
     {"min_p", &SamplingOptions::min_p, 0, 1},
     {"typical_p", &SamplingOptions::typical_p, kTiny, 1},
-    {"repetition_penalty", &SamplingOptions::repetition_penalty, 0.01, 100},
+    {"repetition_penalty", &SamplingOptions::repetition_penalty, 0.01, 10},
     {"presence_penalty", &SamplingOptions::presence_penalty, -2, 2},
     {"frequency_penalty", &SamplingOptions::frequency_penalty, -2, 2},
 }};
@@ -88,11 +88,33 @@ Status read_stop(const Field& field, const ChatLimits& limits, SamplingOptions& 
   return ok();
 }
 
-Status read_stop_ids(const Field& field, const ChatLimits& limits, SamplingOptions& options) {
-  DAYBREAK_TRY(const auto items, field.array(limits.max_stop_token_ids));
+Result<std::vector<TokenId>> read_ids(const Field& field, std::size_t max_ids,
+                                      const ChatLimits& limits) {
+  DAYBREAK_TRY(const auto items, field.array(max_ids));
+  std::vector<TokenId> ids;
+  ids.reserve(items.size());
   for (const Field& item : items) {
     DAYBREAK_TRY(const std::uint64_t id, item.integer(0, max_token_id(limits)));
-    options.stop_token_ids.push_back(static_cast<TokenId>(id));
+    ids.push_back(static_cast<TokenId>(id));
+  }
+  return ids;
+}
+
+Status read_allowed_ids(const Field& field, const ChatLimits& limits, SamplingOptions& options) {
+  DAYBREAK_TRY(options.allowed_token_ids, read_ids(field, limits.max_allowed_token_ids, limits));
+  return options.allowed_token_ids.empty()
+             ? Status(field.wrong("expected at least one token id, found none"))
+             : ok();
+}
+
+Status read_bad_words(const Field& field, const ChatLimits& limits, SamplingOptions& options) {
+  DAYBREAK_TRY(const auto items, field.array(limits.max_bad_words));
+  for (const Field& item : items) {
+    DAYBREAK_TRY(std::string word, item.string(limits.max_bad_word_bytes));
+    if (word.find_first_not_of(' ') == std::string::npos) {
+      return item.expected("a string that is more than spaces");
+    }
+    options.bad_words.push_back(std::move(word));
   }
   return ok();
 }
@@ -104,7 +126,7 @@ Status read_logprobs(const Field& root, SamplingOptions& options) {
   if (const auto field = root.find("top_logprobs")) {
     DAYBREAK_TRY(const std::uint64_t count, field->integer(0, 20));
     if (!options.logprobs && count > 0) {
-      return field->wrong("needs \"logprobs\": true");
+      return field->wrong("expected \"logprobs\": true beside it, found it absent or false");
     }
     options.top_logprobs = static_cast<std::uint32_t>(count);
   }
@@ -159,7 +181,13 @@ Result<SamplingOptions> read_sampling(const Field& root, const ChatLimits& limit
     DAYBREAK_CHECK_OK(read_stop(*field, limits, options));
   }
   if (const auto field = root.find("stop_token_ids")) {
-    DAYBREAK_CHECK_OK(read_stop_ids(*field, limits, options));
+    DAYBREAK_TRY(options.stop_token_ids, read_ids(*field, limits.max_stop_token_ids, limits));
+  }
+  if (const auto field = root.find("allowed_token_ids")) {
+    DAYBREAK_CHECK_OK(read_allowed_ids(*field, limits, options));
+  }
+  if (const auto field = root.find("bad_words")) {
+    DAYBREAK_CHECK_OK(read_bad_words(*field, limits, options));
   }
   return options;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chat/request_thinking.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 
-#include "base/json_document.h"
+#include "chat/field_table.h"
 
 namespace daybreak::chat {
 namespace {
@@ -64,7 +62,7 @@ Result<Wish> read_reasoning_effort(const Field& owner) {
   return wish;
 }
 
-Result<Wish> read_thinking_field(const Field& root) {
+Result<Wish> read_thinking_field(const Field& root, std::vector<std::string>& ignored) {
   Wish wish;
   const auto field = root.find("thinking");
   if (!field) {
@@ -75,6 +73,7 @@ Result<Wish> read_thinking_field(const Field& root) {
     return wish;
   }
   DAYBREAK_CHECK_OK(field->object());
+  DAYBREAK_CHECK_OK(judge_fields(*field, ignored));
   if (const auto type = field->find("type")) {
     const std::string& text = type->node().text;
     if (text != "enabled" && text != "disabled") {
@@ -92,19 +91,13 @@ Result<Wish> read_thinking_field(const Field& root) {
 }
 
 Result<Wish> read_kwargs(const Field& root, std::vector<std::string>& ignored) {
-  static constexpr std::array<std::string_view, 4> kKnown = {"thinking", "enable_thinking",
-                                                             "thinking_effort", "reasoning_effort"};
   Wish wish;
   const auto kwargs = root.find("chat_template_kwargs");
   if (!kwargs) {
     return wish;
   }
   DAYBREAK_CHECK_OK(kwargs->object());
-  for (const std::string& key : kwargs->node().keys) {
-    if (std::find(kKnown.begin(), kKnown.end(), key) == kKnown.end()) {
-      ignored.push_back(kwargs->path_of(printable(key)));
-    }
-  }
+  DAYBREAK_CHECK_OK(judge_fields(*kwargs, ignored));
   for (const std::string_view key : {"thinking", "enable_thinking"}) {
     if (const auto field = kwargs->find(key)) {
       DAYBREAK_TRY(const bool value, field->boolean());
@@ -123,7 +116,7 @@ Result<Wish> read_kwargs(const Field& root, std::vector<std::string>& ignored) {
 
 Result<Thinking> read_thinking(const Field& root, std::vector<std::string>& ignored) {
   DAYBREAK_TRY(Wish wish, read_kwargs(root, ignored));
-  DAYBREAK_TRY(const Wish field, read_thinking_field(root));
+  DAYBREAK_TRY(const Wish field, read_thinking_field(root, ignored));
   wish.fill_from(field);
   DAYBREAK_TRY(const Wish effort, read_reasoning_effort(root));
   wish.fill_from_effort(effort);

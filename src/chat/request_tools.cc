@@ -82,8 +82,10 @@ Result<std::vector<Tool>> read_tools(const Field& field, const ChatLimits& limit
   for (const Field& item : items) {
     DAYBREAK_TRY(Tool tool, read_tool(item));
     if (!names.insert(tool.name).second) {
-      return Error{Errc::kInvalidArgument, item.path_of("function.name") + ": tool '" + tool.name +
-                                               "' is declared more than once"};
+      return Error{Errc::kInvalidArgument, item.path_of("function.name") +
+                                               ": expected a name of its own for every tool, "
+                                               "found '" +
+                                               tool.name + "' once more"};
     }
     if (names.size() > limits.max_tools) {
       return field.wrong(
@@ -111,7 +113,7 @@ Result<ToolChoice> read_tool_choice(const Field& field,
       return field.expected(kExpected);
     }
     if (names.empty()) {
-      return field.wrong("\"required\" needs at least one tool, but none is declared");
+      return field.wrong("expected a declared tool for \"required\", found none");
     }
     return ToolChoice{ToolChoiceKind::kRequired, {}};
   }

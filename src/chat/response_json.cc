@@ -150,8 +150,9 @@ std::string chunk(const ReplyHead& head, std::size_t choice, std::string_view de
   return out + "}]}";
 }
 
-std::string tool_delta(const OutputEvent& event, std::string_view id) {
-  std::string out = "{\"tool_calls\":[{";
+// Without the brace that closes the delta, as append_internal_content() wants it.
+void append_tool_delta(std::string& out, const OutputEvent& event, std::string_view id) {
+  out += "\"tool_calls\":[{";
   append_count(out, "index", event.index);
   if (event.kind == OutputEvent::Kind::kToolCallBegin) {
     append_text_member(out, "id", id);
@@ -165,7 +166,16 @@ std::string tool_delta(const OutputEvent& event, std::string_view id) {
     out += '{';
     append_text_member(out, "arguments", event.text);
   }
-  return out + "}}]}";
+  out += "}}]";
+}
+
+void append_internal_content(std::string& out, std::span<const TokenId> ids) {
+  append_key(out, "internal_content");
+  out += "{\"token_ids\":[";
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    out += (i > 0 ? "," : "") + std::to_string(ids[i]);
+  }
+  out += "]}";
 }
 
 // The field path a message starts with, as in "messages[3].content: expected ...".
@@ -217,24 +227,27 @@ std::string role_chunk_json(const ReplyHead& head, std::size_t choice) {
 
 std::string event_chunk_json(const ReplyHead& head, std::size_t choice, const OutputEvent& event,
                              std::string_view tool_call_id,
-                             const std::vector<TokenLogprobs>* logprobs) {
+                             const std::vector<TokenLogprobs>* logprobs,
+                             std::span<const TokenId> token_ids) {
   std::string delta = "{";
   switch (event.kind) {
     case OutputEvent::Kind::kReasoning:
       append_reasoning(delta, event.text);
-      delta += '}';
       break;
     case OutputEvent::Kind::kContent:
       append_text_member(delta, "content", event.text);
-      delta += '}';
       break;
     case OutputEvent::Kind::kToolCallBegin:
     case OutputEvent::Kind::kToolArguments:
-      delta = tool_delta(event, tool_call_id);
+      append_tool_delta(delta, event, tool_call_id);
       break;
     case OutputEvent::Kind::kToolCallEnd:
       return {};
   }
+  if (!token_ids.empty()) {
+    append_internal_content(delta, token_ids);
+  }
+  delta += '}';
   std::string rest = ",\"logprobs\":null";
   if (logprobs != nullptr) {
     rest.clear();

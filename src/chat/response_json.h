@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/token.h"
 #include "chat/message_builder.h"
 #include "chat/output_event.h"
 
@@ -63,11 +64,13 @@ struct CompletionChoice {
 [[nodiscard]] std::string role_chunk_json(const ReplyHead& head, std::size_t choice);
 
 // The chunk for one event. `tool_call_id` is used by kToolCallBegin only. `logprobs` are those of
-// the tokens behind a text event, or null. Returns "" for kToolCallEnd, which has no wire form.
+// the tokens behind a text event, or null. `token_ids`, unless empty, becomes
+// delta.internal_content.token_ids. Returns "" for kToolCallEnd, which has no wire form.
 [[nodiscard]] std::string event_chunk_json(const ReplyHead& head, std::size_t choice,
                                            const OutputEvent& event,
                                            std::string_view tool_call_id = {},
-                                           const std::vector<TokenLogprobs>* logprobs = nullptr);
+                                           const std::vector<TokenLogprobs>* logprobs = nullptr,
+                                           std::span<const TokenId> token_ids = {});
 
 // The last chunk of a choice; `usage`, where given, goes into choices[0].usage.
 [[nodiscard]] std::string finish_chunk_json(const ReplyHead& head, std::size_t choice,

@@ -73,6 +73,30 @@ TEST(ResponseJson, ChunksHaveOpenAisShape) {
   EXPECT_EQ(event_chunk_json(kHead, 0, {Kind::kToolCallEnd, {}, {}, 1}), "");
 }
 
+TEST(ResponseJson, EveryKindOfDeltaCanCarryItsTokenIds) {
+  using Kind = OutputEvent::Kind;
+  const std::vector<TokenId> ids{163'587, 12};
+  const std::string internal = R"(,"internal_content":{"token_ids":[163587,12]}})";
+  const std::string open = R"(,"logprobs":null,"finish_reason":null}]})";
+  EXPECT_EQ(event_chunk_json(kHead, 0, {Kind::kReasoning, "a", {}, 0}, {}, nullptr, ids),
+            kChunkHead + R"({"index":0,"delta":{"reasoning_content":"a","reasoning":"a")" +
+                internal + open);
+  EXPECT_EQ(event_chunk_json(kHead, 0, {Kind::kContent, "b", {}, 0}, {}, nullptr, ids),
+            kChunkHead + R"({"index":0,"delta":{"content":"b")" + internal + open);
+  for (const Kind kind : {Kind::kToolCallBegin, Kind::kToolArguments}) {
+    const std::string json = event_chunk_json(kHead, 0, {kind, "{", "f", 1}, "id", nullptr, ids);
+    EXPECT_NE(json.find("}}]" + internal + open), std::string::npos) << json;
+    expect_json(json);
+  }
+}
+
+TEST(ResponseJson, UsageHasEveryDetailAlsoWhenItIsZero) {
+  EXPECT_EQ(usage_json({}),
+            R"({"prompt_tokens":0,"completion_tokens":0,"total_tokens":0,"cached_tokens":0,)"
+            R"("prompt_tokens_details":{"cached_tokens":0},)"
+            R"("completion_tokens_details":{"reasoning_tokens":0}})");
+}
+
 TEST(ResponseJson, UsageStandsInTheLastChunkAndAfterIt) {
   EXPECT_EQ(finish_chunk_json(kHead, 0, "stop", &kUsage),
             kChunkHead +

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// `daybreak help`: the reference of all commands, as text or as the markdown of docs/cli.md.
+// `daybreak help`: the reference of all commands, as text or as the markdown of docs/cli.md, and
+// the table of request fields of docs/api.md.
 
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "chat/field_table.h"
 #include "cli/command.h"
 #include "cli/command_names.h"
 #include "cli/commands.h"
@@ -43,12 +45,17 @@ std::string markdown(CLI::App& root) {
 
 struct Options {
   bool markdown = false;
+  bool fields = false;
   std::vector<std::string> command;
 };
 
 Status run(CLI::App& root, const Options& options) {
   if (options.markdown) {
     std::fputs(markdown(root).c_str(), stdout);
+    return ok();
+  }
+  if (options.fields) {
+    std::fputs(chat::field_table_markdown().c_str(), stdout);
     return ok();
   }
   DAYBREAK_TRY(const NamedCommand command, find_command(root, options.command));
@@ -64,6 +71,7 @@ void register_help(Command root) {
   const auto options = std::make_shared<Options>();
   sub.add_option("COMMAND", options->command, "such as chat, or bench decode");
   sub.add_flag("--markdown", options->markdown, "every command, as the markdown of docs/cli.md");
+  sub.add_flag("--fields", options->fields, "every request field, as the markdown of docs/api.md");
   sub.runs([&app = root.app(), options] { return run(app, *options); });
 }
 

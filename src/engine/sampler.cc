@@ -78,6 +78,7 @@ Sampler::Sampler(const GenerateRequest& request)
       min_tokens_(request.min_tokens),
       prompt_tokens_(request.prompt.size()),
       history_(request.prompt),
+      bad_words_(request.sampling.bad_words),
       make_constraint_(request.constraint) {
   std::sort(stop_ids_.begin(), stop_ids_.end());
   stop_ids_.erase(std::unique(stop_ids_.begin(), stop_ids_.end()), stop_ids_.end());
@@ -159,6 +160,7 @@ Result<GeneratedToken> Sampler::choose(std::span<float> logits, SamplerScratch& 
     token.top = top_logprobs(logits, log_norm, *params_.logprobs);
     scratch.raw.assign(logits.begin(), logits.end());
   }
+  prepare_allowed(logits.size());
   shape(logits);
   const TokenId largest = argmax(logits);
   if (!std::isfinite(logits[largest])) {
@@ -175,6 +177,7 @@ Result<GeneratedToken> Sampler::choose(std::span<float> logits, SamplerScratch& 
   }
   ++generated_;
   history_.add(token.id);
+  bad_words_.add(token.id);
   return token;
 }
 
@@ -184,13 +187,35 @@ Error Sampler::no_choice(float logit, TokenId largest) const {
             fmt::format("penalties: the logit of token id {} overflows at position {}", largest,
                         prompt_tokens_ + generated_)};
   }
-  if (make_constraint_) {  // the mask has an id, so something else took its logit away
+  std::string forbidders;
+  const auto name = [&forbidders](bool applies, std::string_view field) {
+    if (applies) {
+      forbidders += (forbidders.empty() ? "" : " and ") + std::string(field);
+    }
+  };
+  name(!allowed_.empty(), "allowed_token_ids");
+  name(!bad_words_.empty(), "bad_words");
+  name(generated_ < min_tokens_ && !stop_ids_.empty(), "min_tokens");
+  if (forbidders.empty()) {  // nothing was forbidden but by the mask, which has an id
     return {
         Errc::kInvalidArgument,
         fmt::format("penalties: the logits of all ids that may come next overflow at position {}",
                     prompt_tokens_ + generated_)};
   }
-  return {Errc::kInvalidArgument, "min_tokens: expected a token that is not a stop id, found none"};
+  return {Errc::kInvalidArgument,
+          fmt::format("{}: expected a token id that may come next{} at position {}, found none",
+                      forbidders, make_constraint_ ? " in the form of the answer" : "",
+                      prompt_tokens_ + generated_)};
+}
+
+void Sampler::prepare_allowed(std::size_t vocab_size) {
+  if (params_.allowed_token_ids.empty() || !allowed_.empty()) {
+    return;
+  }
+  allowed_.resize(mask_words(vocab_size));
+  for (const TokenId id : params_.allowed_token_ids) {
+    allowed_[id / 32] |= std::uint32_t{1} << (id % 32);
+  }
 }
 
 bool Sampler::only_stops_allowed(std::size_t vocab_size) const {
@@ -207,6 +232,10 @@ void Sampler::shape(std::span<float> logits) const {
   if (make_constraint_) {
     apply_mask(mask_, logits);
   }
+  if (!allowed_.empty()) {
+    apply_mask(allowed_, logits);
+  }
+  bad_words_.apply(logits);
   if (generated_ < min_tokens_ && !(make_constraint_ && only_stops_allowed(logits.size()))) {
     for (const TokenId id : stop_ids_) {
       logits[id] = -kInfinity;

@@ -6,7 +6,8 @@
 //   2. log-probabilities to report: softmax of the raw row
 //   3. repetition, frequency, presence penalties (token_history.h)
 //   4. logit_bias, added
-//   5. ids outside the constraint's mask become impossible (token_constraint.h)
+//   5. ids outside the constraint's mask (token_constraint.h) and outside allowed_token_ids become
+//      impossible, and those that would complete one of bad_words (banned_words.h)
 //   6. stop ids become impossible while fewer than min_tokens ids exist, unless the mask has none
 //      but stop ids: an answer that is complete ends
 //   7. temperature 0: the largest logit, ties to the lowest id; nothing below applies
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/banned_words.h"
 #include "engine/candidates.h"
 #include "engine/generator.h"
 #include "engine/token_constraint.h"
@@ -48,7 +50,8 @@ class Sampler {
   // Errors: kCorrupt         a logit is not finite (names the id and the position), or the
   //                          constraint is broken: an empty mask, or an id of it is refused
   //         kTooLarge        the constraint gave up (TokenConstraint::overrun)
-  //         kInvalidArgument min_tokens leaves no id to choose from, or penalties overflow a logit
+  //         kInvalidArgument what the request forbids leaves no id to choose from (the message
+  //                          names the fields), or penalties overflow a logit
   [[nodiscard]] Result<GeneratedToken> next(std::span<float> logits, SamplerScratch& scratch);
 
   // next() in parts, for a caller that has the constraint's work done elsewhere: choose() draws,
@@ -77,6 +80,8 @@ class Sampler {
   Status check_mask(std::size_t vocab_size);
   void shape(std::span<float> logits) const;  // steps 3 to 6
   [[nodiscard]] bool only_stops_allowed(std::size_t vocab_size) const;
+  // Makes allowed_ for a vocabulary of this size, if there is a list.
+  void prepare_allowed(std::size_t vocab_size);
   // `largest` is an id of the largest shaped logit, which is infinite.
   [[nodiscard]] Error no_choice(float logit, TokenId largest) const;
   [[nodiscard]] Error broken(const std::string& why, std::size_t position);
@@ -89,6 +94,8 @@ class Sampler {
   std::size_t prompt_tokens_;
   std::size_t generated_ = 0;
   TokenHistory history_;
+  BannedWords bad_words_;
+  std::vector<std::uint32_t> allowed_;           // mask of allowed_token_ids; empty: all
   ConstraintFactory make_constraint_;            // empty: none
   std::unique_ptr<TokenConstraint> constraint_;  // made by the first prepare_mask()
   TokenId drawn_ = 0;                            // the last one

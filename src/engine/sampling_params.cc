@@ -53,6 +53,32 @@ Status check_bias(const std::vector<std::pair<TokenId, float>>& bias, std::size_
   return ok();
 }
 
+Status check_id(std::string_view field, TokenId id, std::size_t vocab_size) {
+  return id < vocab_size ? ok()
+                         : Status(Error{Errc::kInvalidArgument,
+                                        fmt::format("{}: expected token ids below {}, found {}",
+                                                    field, vocab_size, id)});
+}
+
+Status check_bad_words(const std::vector<std::vector<TokenId>>& words, std::size_t vocab_size) {
+  if (words.size() > kMaxBadWords) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("bad_words: expected at most {} sequences, found {}", kMaxBadWords,
+                             words.size())};
+  }
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].empty() || words[i].size() > kMaxBadWordTokens) {
+      return Error{Errc::kInvalidArgument,
+                   fmt::format("bad_words[{}]: expected 1 to {} token ids, found {}", i,
+                               kMaxBadWordTokens, words[i].size())};
+    }
+    for (const TokenId id : words[i]) {
+      DAYBREAK_CHECK_OK(check_id("bad_words", id, vocab_size));
+    }
+  }
+  return ok();
+}
+
 }  // namespace
 
 Status validate(const SamplingParams& params, std::size_t vocab_size) {
@@ -74,6 +100,10 @@ Status validate(const SamplingParams& params, std::size_t vocab_size) {
     return Error{Errc::kInvalidArgument, fmt::format("logprobs: expected at most {}, found {}",
                                                      kMaxTopLogprobs, *params.logprobs)};
   }
+  for (const TokenId id : params.allowed_token_ids) {
+    DAYBREAK_CHECK_OK(check_id("allowed_token_ids", id, vocab_size));
+  }
+  DAYBREAK_CHECK_OK(check_bad_words(params.bad_words, vocab_size));
   return check_bias(params.logit_bias, vocab_size);
 }
 

@@ -22,6 +22,8 @@ inline constexpr float kMaxAdditivePenalty = 2.0F;  // of presence and frequency
 inline constexpr float kMaxLogitBias = 100.0F;      // either sign
 inline constexpr std::size_t kMaxLogitBiasEntries = 1024;
 inline constexpr std::uint32_t kMaxTopLogprobs = 20;
+inline constexpr std::size_t kMaxBadWords = 256;        // sequences
+inline constexpr std::size_t kMaxBadWordTokens = 1024;  // of one sequence
 
 struct SamplingParams {
   float temperature = 1.0F;  // 0 = greedy: the largest logit, ties to the lowest id
@@ -35,13 +37,17 @@ struct SamplingParams {
   float presence_penalty = 0.0F;
   float frequency_penalty = 0.0F;
   std::vector<std::pair<TokenId, float>> logit_bias = {};  // added; ids distinct
-  std::uint64_t seed = 0;                                  // of the noise, see gumbel.h
-  std::uint32_t choice = 0;                                // which of several answers to one prompt
+  // The only ids that may be drawn; empty: all. Stop ids and markers are ids like others.
+  std::vector<TokenId> allowed_token_ids = {};
+  // Sequences the answer must not contain: their last id becomes impossible after the others.
+  std::vector<std::vector<TokenId>> bad_words = {};
+  std::uint64_t seed = 0;    // of the noise, see gumbel.h
+  std::uint32_t choice = 0;  // which of several answers to one prompt
   // Number of alternatives reported with each token; unset = no log-probabilities at all.
   std::optional<std::uint32_t> logprobs = {};
 };
 
-// Checks every field against its range and every biased id against the vocabulary.
+// Checks every field against its range and every id in it against the vocabulary.
 // Errors: kInvalidArgument naming the field, the range and the value found.
 [[nodiscard]] Status validate(const SamplingParams& params, std::size_t vocab_size);
 

@@ -79,5 +79,28 @@ TEST(SamplingParams, LogitBiasIsBoundedDistinctAndInsideTheVocabulary) {
             "logit_bias[3]: expected a number in [-100, 100], found 100.1");
 }
 
+TEST(SamplingParams, AllowedIdsAndBadWordsAreBoundedAndInsideTheVocabulary) {
+  SamplingParams params;
+  params.allowed_token_ids = {0, 9};
+  params.bad_words = {{9}, {0, 1, 2}};
+  EXPECT_TRUE(validate(params, 10));
+  EXPECT_EQ(validate(params, 9).error().message,
+            "allowed_token_ids: expected token ids below 9, found 9");
+  params.allowed_token_ids.clear();
+  EXPECT_EQ(validate(params, 9).error().message, "bad_words: expected token ids below 9, found 9");
+  params.bad_words = {{1}, {}};
+  EXPECT_EQ(validate(params, 10).error().message,
+            "bad_words[1]: expected 1 to 1024 token ids, found 0");
+  params.bad_words = {std::vector<TokenId>(kMaxBadWordTokens, 1)};
+  EXPECT_TRUE(validate(params, 10));
+  params.bad_words[0].push_back(1);
+  EXPECT_FALSE(validate(params, 10));
+  params.bad_words.assign(kMaxBadWords, {1});
+  EXPECT_TRUE(validate(params, 10));
+  params.bad_words.push_back({1});
+  EXPECT_EQ(validate(params, 10).error().message,
+            "bad_words: expected at most 256 sequences, found 257");
+}
+
 }  // namespace
 }  // namespace daybreak::engine
