@@ -28,6 +28,7 @@ struct TestApiOptions {
   engine::ScriptedEngineOptions engine{};
   http::RequestLimits limits{};
   chat::ChatLimits chat_limits{};
+  chat::Contract contract = chat::Contract::kOpen;
   std::size_t model_context = 0;
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
@@ -49,6 +50,7 @@ class TestApi {
                                  .version = "1.2.3",
                                  .created = 1234,
                                  .limits = options.chat_limits,
+                                 .contract = options.contract,
                                  .model_context = options.model_context,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},

@@ -25,6 +25,7 @@ ChoiceOptions choice_options(const PreparedChat& chat) {
       !chat.request.sampling.ignore_eos && chat.request.sampling.min_tokens == 0;
   options.logprobs = chat.request.sampling.logprobs;
   options.random = random_bits;
+  options.first_call_number = chat.first_call_number;
   return options;
 }
 

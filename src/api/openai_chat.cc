@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "api/error_reply.h"
@@ -23,7 +24,7 @@ constexpr std::size_t kMaxIgnoredHeaderBytes = 512;
 
 chat::ReplyHead reply_head(const Context& context) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return {.id = "chatcmpl-" + chat::make_tool_call_id(random_bits).substr(5),
+  return {.id = chat::make_completion_id(random_bits),
           .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
           .model = context.options.model_names.front()};
 }
@@ -56,7 +57,7 @@ class OpenAiChat final : public ChatCall {
       }
       if (delta.finish_reason.empty()) {
         append_event(out, chat::event_chunk_json(head_, choice, delta.event, delta.tool_call_id,
-                                                 logprobs_of(delta)));
+                                                 logprobs_of(delta), ids_of(delta)));
       } else {
         finish(choice, delta.finish_reason, generation, out);
       }
@@ -91,6 +92,11 @@ class OpenAiChat final : public ChatCall {
     return wanted ? &delta.logprobs : nullptr;
   }
 
+  [[nodiscard]] std::span<const TokenId> ids_of(const Delta& delta) const {
+    return chat().request.include_internal_content ? std::span<const TokenId>(delta.token_ids)
+                                                   : std::span<const TokenId>();
+  }
+
   [[nodiscard]] std::vector<http::Header> headers() const {
     const std::vector<std::string>& ignored = chat().request.ignored_fields;
     if (ignored.empty()) {
@@ -107,7 +113,7 @@ class OpenAiChat final : public ChatCall {
 };
 
 Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Context& context) {
-  DAYBREAK_TRY(PreparedChat chat, prepare_chat(request.body, context));
+  DAYBREAK_TRY(PreparedChat chat, prepare_chat(request.body, context, context.options.contract));
   std::unique_ptr<ChatCall> call = std::make_unique<OpenAiChat>(std::move(chat), context);
   return call;
 }

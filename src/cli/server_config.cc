@@ -40,6 +40,8 @@ std::vector<ServerKey> make_keys() {
        CountField{&C::step_tokens, 1, 65'536}},
       {"max_tokens", "most tokens of an answer when the request does not say",
        CountField{&C::max_tokens, 1, std::size_t{1} << 32U}},
+      {"vendor_compat", "on: requests follow the rules of the vendor's own API (docs/chat.md)",
+       ChoiceField{&C::vendor_compat, {"off", "on"}}},
       {"grammar_threads", "threads that compile what answers must look like",
        CountField{&C::grammar_threads, 1, grammar::kMaxGrammarThreads}},
       {"grammar_cache_mb", "memory for compiled grammars, MiB",

@@ -32,6 +32,7 @@ struct ServerConfig {
   std::size_t max_queue = 256;
   std::size_t step_tokens = 512;
   std::size_t max_tokens = 131'072;
+  std::string vendor_compat = "off";
 
   std::size_t grammar_threads = 1;
   std::size_t grammar_cache_mb = 64;
