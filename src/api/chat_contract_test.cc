@@ -44,6 +44,27 @@ TEST(ChatContract, VendorCallIdsGoOnFromTheHistoryStreamedAndNot) {
   EXPECT_EQ(from_events(events).at(0).call_ids, expected);
 }
 
+TEST(ChatContract, UsageHeadersAreTheFinalUsageStreamedAndNot) {
+  TestApi api([](const engine::GenerateRequest& request) {
+    engine::Script script = TestApi::says(kCalls)(request);
+    script.cached_tokens = 5;
+    return script;
+  });
+  const std::string whole = api.post(chat_body(kTools));
+  const Json usage = Json::parse(testing::body_of(whole))["usage"];
+  EXPECT_EQ(usage["prompt_tokens_details"]["cached_tokens"], 5);
+  testing::RawClient client(api.server->port());
+  client.send(TestApi::request_text(chat_body(kTools + std::string(R"(,"stream":true)")),
+                                    "/v1/chat/completions"));
+  const std::string streamed = client.read_until("\r\n0\r\n\r\n");
+  for (const std::string& reply : {whole, streamed}) {
+    EXPECT_NE(reply.find("X-Msh-Usage-Prompt-Tokens: " + usage["prompt_tokens"].dump() + "\r\n"),
+              std::string::npos)
+        << reply;
+    EXPECT_NE(reply.find("X-Msh-Usage-Cached-Tokens: 5\r\n"), std::string::npos) << reply;
+  }
+}
+
 TEST(ChatContract, OpenCallIdsAreRandom) {
   TestApi api(TestApi::says(kCalls));
   const std::string whole = api.post(after_calls("f_7", ""));

@@ -38,13 +38,13 @@ class OpenAiChat final : public ChatCall {
 
   http::Response whole(const Generation& generation) override {
     http::Response response;
-    response.headers = headers();
+    response.headers = headers(generation);
     response.body = chat::chat_completion_json(head_, generation.completions(), generation.usage());
     return response;
   }
 
-  std::vector<http::Header> stream_headers(const Generation& /*generation*/) override {
-    return headers();
+  std::vector<http::Header> stream_headers(const Generation& generation) override {
+    return headers(generation);
   }
 
   std::string frames(const std::vector<ChoiceDelta>& deltas,
@@ -97,14 +97,19 @@ class OpenAiChat final : public ChatCall {
                                                    : std::span<const TokenId>();
   }
 
-  [[nodiscard]] std::vector<http::Header> headers() const {
-    const std::vector<std::string>& ignored = chat().request.ignored_fields;
-    if (ignored.empty()) {
-      return {};
+  // The usage headers are those of the released API: known once the cache has been looked up, which
+  // the first token follows.
+  [[nodiscard]] std::vector<http::Header> headers(const Generation& generation) const {
+    const chat::TokenUsage usage = generation.usage();
+    std::vector<http::Header> out = {
+        {"X-Msh-Usage-Prompt-Tokens", std::to_string(usage.prompt_tokens)},
+        {"X-Msh-Usage-Cached-Tokens", std::to_string(usage.cached_tokens)}};
+    if (const std::vector<std::string>& ignored = chat().request.ignored_fields; !ignored.empty()) {
+      std::string names = fmt::format("{}", fmt::join(ignored, ", "));
+      names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
+      out.push_back({"x-daybreak-ignored-fields", std::move(names)});
     }
-    std::string names = fmt::format("{}", fmt::join(ignored, ", "));
-    names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
-    return {{"x-daybreak-ignored-fields", std::move(names)}};
+    return out;
   }
 
   chat::ReplyHead head_;

@@ -46,6 +46,7 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   auto answer = std::make_unique<Answer>();
   answer->script = script_(request);
   answer->usage.prompt_tokens = request.prompt.size();
+  answer->usage.cached_tokens = std::min(answer->script.cached_tokens, request.prompt.size());
   answer->request = std::move(request);
   answer->on_update = std::move(on_update);
   const std::lock_guard lock(mutex_);

@@ -30,6 +30,7 @@ struct Script {
   std::chrono::milliseconds delay_per_token{0};
   // Reported with each token when the request asks for log-probabilities.
   float logprob = -0.5F;
+  std::size_t cached_tokens = 0;  // reported of the prompt, at most all of it
 };
 
 struct ScriptedEngineOptions {
