@@ -27,7 +27,7 @@ inline constexpr std::chrono::seconds kMaxRotationGrace{90 * 86'400};
 
 struct KeyStoreOptions {
   std::filesystem::path database;
-  std::filesystem::path pepper;  // empty: the database's path with ".pepper" added
+  std::filesystem::path pepper = {};  // empty: the database's path with ".pepper" added
   Database::Missing missing = Database::Missing::kRefuse;
   const UtcClock* clock = &UtcClock::system();
 };

@@ -32,8 +32,8 @@ class UsageInsert {
 struct UsageFilter {
   UtcMicros from = 0;
   UtcMicros to = kMaxUtcMicros + 1;  // not included
-  std::optional<KeyId> key;
-  std::optional<std::string> model;
+  std::optional<KeyId> key = {};
+  std::optional<std::string> model = {};
 };
 
 // Calls `each` with every entry that `filter` lets through and that was there at the call, in the
