@@ -185,7 +185,7 @@ Status KeyStore::commit_and_load(Transaction transaction) {
 Status KeyStore::load() {
   // One read transaction: keys, secrets and the counter belong together.
   DAYBREAK_TRY(const std::int64_t version, database_.integer("PRAGMA data_version"));
-  DAYBREAK_TRY(Transaction transaction, Transaction::begin(database_));
+  DAYBREAK_TRY(const Transaction transaction, Transaction::begin_read(database_));
   DAYBREAK_TRY(const std::int64_t changes,
                database_.integer("SELECT value FROM meta WHERE name='key_changes'"));
   DAYBREAK_TRY(std::vector<ApiKey> keys, read_keys(database_));

@@ -37,7 +37,8 @@ struct NewKey {
   std::string text;  // the only time it is seen
 };
 
-// Thread-safe; authenticate() never waits for the disk.
+// Thread-safe; authenticate() never waits for the disk. Every change may fail with the errors of
+// Database; kIo or kCorrupt may mean that it was made, but could not be read back.
 class KeyStore {
  public:
   // Creates a missing pepper only for a database that has none yet.

@@ -262,6 +262,17 @@ TEST_F(KeyStoreTest, SettingsHaveBounds) {
   EXPECT_TRUE(refused([](KeySettings& s) { s.expires = -1; }));
 }
 
+TEST_F(KeyStoreTest, KeysOfADatabaseAreBounded) {
+  const auto store = open();
+  auto database = *open_access_database(dir_ / "access.db", Database::Missing::kRefuse);
+  ASSERT_TRUE(database.execute(
+      "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 65536) INSERT INTO"
+      " keys(name, tenant, scopes, models, priority, created)"
+      " SELECT 'k', '', 'admin', '', 0, 1 FROM n"));
+  EXPECT_TRUE(store->create(test_settings()));
+  EXPECT_EQ(store->create(test_settings()).error().code, Errc::kResourceLimit);
+}
+
 TEST_F(KeyStoreTest, ThePepperMustBeTheOneTheDatabaseWasMadeWith) {
   ASSERT_TRUE(open()->create(test_settings()));
   const auto pepper = dir_ / "access.db.pepper";

@@ -201,6 +201,11 @@ Result<Transaction> Transaction::begin(Database& database) {
   return Transaction(&database);
 }
 
+Result<Transaction> Transaction::begin_read(Database& database) {
+  DAYBREAK_CHECK_OK(database.execute("BEGIN"));
+  return Transaction(&database);
+}
+
 Transaction::~Transaction() {
   if (database_ != nullptr) {
     // Fails only if SQLite has rolled back by itself.

@@ -90,6 +90,8 @@ class Transaction {
  public:
   // Takes the write lock at once, so that what is read inside stays true until the commit.
   [[nodiscard]] static Result<Transaction> begin(Database& database);
+  // For reading alone: all reads see one moment, and no writer waits for it.
+  [[nodiscard]] static Result<Transaction> begin_read(Database& database);
   ~Transaction();
   Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;
