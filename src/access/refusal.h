@@ -41,8 +41,9 @@ struct Refusal {
   LimitKind limit = LimitKind::kServer;
   // kResourceLimit  try again after `retry_after`
   // kTooLarge       the request alone exceeds the limit: it would be refused at any time
+  // others          what AccessPolicy::begin() names
   Error error;
-  // From now, rounded up to a microsecond. Nothing with kTooLarge.
+  // From now, rounded up to a microsecond. Nothing unless the code is kResourceLimit.
   std::optional<std::chrono::microseconds> retry_after;
   RateStatuses rates;
 };
