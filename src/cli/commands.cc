@@ -18,6 +18,8 @@ void register_commands(Command root) {
   register_doctor(root);
   register_serve(root);
   register_config(root);
+  register_keys(root);
+  register_usage(root);
   register_bench(root);
   register_help(root);
   refuse_negative_counts(root.app());

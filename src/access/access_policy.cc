@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/access_policy.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/json_document.h"
+
+namespace daybreak::access {
+namespace {
+
+Caller make_anonymous() {
+  ApiKey key;
+  key.id = kAnonymousId;
+  key.settings.name = "anonymous";
+  key.settings.scopes = ScopeSet::all();
+  return std::make_shared<const ApiKey>(std::move(key));
+}
+
+Result<Price> check_request(const RequestEstimate& request, const Prices& prices) {
+  DAYBREAK_CHECK_OK(validate_name("request id", request.request_id, kMaxRequestIdBytes));
+  DAYBREAK_CHECK_OK(validate_name("model", request.model, kMaxModelNameBytes));
+  DAYBREAK_CHECK_OK(validate(
+      TokenCounts{.prompt = request.prompt_tokens, .completion = request.max_completion_tokens}));
+  return prices.of(request.model);
+}
+
+}  // namespace
+
+Status Permit::finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done done) {
+  DAYBREAK_CHECK_OK(validate(tokens));
+  Usage usage{.time = policy_->options_.utc->now(),
+              .request_id = request_.request_id,
+              .key = caller_->id,
+              .model = request_.model,
+              .tokens = tokens,
+              .cost_micro_usd = cost_micro_usd(price_, tokens),
+              .outcome = outcome,
+              .stream = request_.stream};
+  lease_.settle(tokens.total());
+  hold_.settle({tokens.total(), usage.cost_micro_usd});
+  return policy_->record(std::move(usage), std::move(done));
+}
+
+AccessPolicy::AccessPolicy(AccessOptions options)
+    : anonymous_(make_anonymous()),
+      limiter_(*options.clock),
+      quotas_(std::make_shared<QuotaBook>(*options.utc)),
+      options_(std::move(options)) {
+  for (const KeyQuotaSums& used : options_.used) {
+    quotas_->load(used.key, used.sums);
+  }
+}
+
+Result<std::unique_ptr<AccessPolicy>> AccessPolicy::create(AccessOptions options) {
+  if (options.keys && !options.ledger) {
+    return Error{Errc::kInvalidArgument,
+                 "access: keys need a usage ledger; without one their quotas would be forgotten"};
+  }
+  return std::unique_ptr<AccessPolicy>(new AccessPolicy(std::move(options)));
+}
+
+Result<Caller> AccessPolicy::authorize(std::string_view key_text, Scope scope,
+                                       std::string_view model) const {
+  if (!options_.keys) {
+    return anonymous_;
+  }
+  DAYBREAK_TRY(Caller caller, options_.keys->authenticate(key_text));
+  if (!caller->settings.scopes.contains(scope)) {
+    return Error{Errc::kPermission,
+                 fmt::format("the API key lacks the scope '{}'", to_string(scope))};
+  }
+  if (!model.empty() && !allows_model(*caller, model)) {
+    return Error{Errc::kPermission,
+                 fmt::format("the API key may not use the model '{}'", printable(model))};
+  }
+  return caller;
+}
+
+std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestEstimate request) {
+  const auto price = check_request(request, options_.prices);
+  if (!price) {
+    return Refusal{LimitKind::kServer, price.error(), std::nullopt, {}};
+  }
+  const TokenCounts most{.prompt = request.prompt_tokens,
+                         .completion = request.max_completion_tokens};
+  // Rates come last: a request that a quota refuses must not use them up, nor the other way round;
+  // what the first one reserved comes back by itself.
+  auto hold = quotas_->reserve(caller->id, caller->settings.limits,
+                               {most.total(), cost_micro_usd(*price, most)});
+  if (auto* refusal = std::get_if<Refusal>(&hold)) {
+    return std::move(*refusal);
+  }
+  auto lease = limiter_.reserve(caller->id, caller->settings.limits, most.total());
+  if (auto* refusal = std::get_if<Refusal>(&lease)) {
+    return std::move(*refusal);
+  }
+  return Permit(*this, caller, std::move(request), *price, std::get<Lease>(std::move(lease)),
+                std::get<QuotaHold>(std::move(hold)));
+}
+
+Result<bool> AccessPolicy::reload_keys() {
+  if (!options_.keys) {
+    return false;
+  }
+  return options_.keys->reload();
+}
+
+Status AccessPolicy::record(Usage usage, Ledger::Done done) const {
+  if (!options_.ledger) {
+    if (done) {
+      done(Recorded::kNew);
+    }
+    return ok();
+  }
+  const QuotaAmount counted{usage.tokens.total(), usage.cost_micro_usd};
+  const KeyId key = usage.key;
+  return options_.ledger->append(
+      std::move(usage),
+      [quotas = quotas_, key, counted, done = std::move(done)](const Result<Recorded>& result) {
+        if (result && *result == Recorded::kAlready) {
+          quotas->take_back(key, counted);
+        }
+        if (done) {
+          done(result);
+        }
+      });
+}
+
+}  // namespace daybreak::access

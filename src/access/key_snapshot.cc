@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "access/key_snapshot.h"
+
+#include <cstring>
+#include <utility>
+
+#include "access/key_text.h"
+
+namespace daybreak::access {
+namespace {
+
+Error unauthenticated(const char* why) { return {Errc::kUnauthenticated, why}; }
+
+}  // namespace
+
+std::size_t KeySnapshot::DigestHash::operator()(const Digest& digest) const {
+  std::size_t out = 0;
+  std::memcpy(&out, digest.data(), sizeof out);  // already uniform
+  return out;
+}
+
+void KeySnapshot::add(const Digest& digest, std::shared_ptr<const ApiKey> key,
+                      std::optional<UtcMicros> expires) {
+  entries_.insert_or_assign(digest, Entry{std::move(key), expires});
+}
+
+Result<std::shared_ptr<const ApiKey>> KeySnapshot::find(std::string_view text,
+                                                        UtcMicros now) const {
+  if (text.empty()) {
+    return unauthenticated("no API key was given; send it as 'Authorization: Bearer KEY'");
+  }
+  if (!is_key_text(text)) {
+    return unauthenticated("the API key is malformed");
+  }
+  DAYBREAK_TRY(const Digest digest, hmac_sha256(pepper_, text));
+  const auto found = entries_.find(digest);
+  if (found == entries_.end()) {
+    return unauthenticated("the API key is unknown");
+  }
+  const auto& [key, rotated] = found->second;
+  if (key->revoked) {
+    return unauthenticated("the API key was revoked");
+  }
+  if (rotated && now >= *rotated) {
+    return unauthenticated("the API key was replaced by a newer one");
+  }
+  if (key->settings.expires && now >= *key->settings.expires) {
+    return unauthenticated("the API key has expired");
+  }
+  return key;
+}
+
+}  // namespace daybreak::access
