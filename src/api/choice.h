@@ -31,6 +31,7 @@ struct Delta {
   std::string tool_call_id;                   // kToolCallBegin
   std::vector<chat::TokenLogprobs> logprobs;  // kContent: of the tokens behind it
   std::string_view finish_reason = {};
+  std::string stop_string = {};  // at the end: the one that was found, if that ended the answer
 };
 
 struct ChoiceOptions {
