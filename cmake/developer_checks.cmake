@@ -25,8 +25,12 @@ target_compile_definitions(compile_fail_bad PRIVATE DROP_THE_RESULT)
 set_tests_properties(compile_fail/dropped_result_bad PROPERTIES WILL_FAIL ON)
 
 # The official clients against a server on the bundled model; a visible skip without their packages.
-foreach(client python node)
-  add_test(NAME client/openai_${client}
-           COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ${client} $<TARGET_FILE:daybreak>)
-  set_tests_properties(client/openai_${client} PROPERTIES LABELS client SKIP_RETURN_CODE 77)
+foreach(protocol openai anthropic)
+  foreach(client python node)
+    add_test(NAME client/${protocol}_${client}
+             COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ${protocol} ${client} $<TARGET_FILE:daybreak>)
+    # They share one directory of installed packages.
+    set_tests_properties(client/${protocol}_${client} PROPERTIES LABELS client SKIP_RETURN_CODE 77
+                         RESOURCE_LOCK client_packages_${client})
+  endforeach()
 endforeach()

@@ -31,6 +31,9 @@ class ChatCall {
   [[nodiscard]] const PreparedChat& chat() const { return chat_; }
   void constrain(engine::ConstraintFactory constraint) { chat_.constraint = std::move(constraint); }
 
+  // Takes note of deltas of an answer that is not streamed, for a protocol whose message keeps
+  // their order; generation.completions() does not.
+  virtual void note(const std::vector<ChoiceDelta>& /*deltas*/) {}
   // Returns the whole answer. REQUIRES: generation.done().
   [[nodiscard]] virtual http::Response whole(const Generation& generation) = 0;
 
@@ -51,7 +54,7 @@ class ChatCall {
 struct ChatProtocol {
   // Pure computation on a worker thread. Errors: those of prepare_chat().
   std::function<Result<std::unique_ptr<ChatCall>>(const http::Request&, const Context&)> prepare;
-  std::function<http::Response(const Error&)> refuse;
+  std::function<http::Response(const http::Request&, const Error&)> refuse;
 };
 
 // Appends "data: JSON\n\n"; nothing for an empty `json`.

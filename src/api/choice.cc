@@ -180,8 +180,11 @@ void Choice::end(StopCause cause, std::vector<Delta>& deltas) {
         deltas);
   }
   finish_reason_ = chat::finish_reason(cause, parser_.completed_calls());
-  deltas.push_back(
-      {.event = {}, .tool_call_id = {}, .logprobs = {}, .finish_reason = finish_reason_});
+  deltas.push_back({.event = {},
+                    .tool_call_id = {},
+                    .logprobs = {},
+                    .finish_reason = finish_reason_,
+                    .stop_string = stops_.match()});
 }
 
 chat::CompletionChoice Choice::completion(std::size_t index) const {

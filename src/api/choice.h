@@ -33,6 +33,7 @@ struct Delta {
   std::string tool_call_id;                   // kToolCallBegin
   std::vector<chat::TokenLogprobs> logprobs;  // kContent: of the tokens behind it
   std::string_view finish_reason = {};
+  std::string stop_string = {};  // at the end: the one that was found, if that ended the answer
   // The ids consumed since the delta before, markup included: over all deltas of an answer every
   // consumed id in order. What follows the last event is in the end. A kToolCallEnd has none, and
   // neither has an event for which none is left: one id can be behind several of them.

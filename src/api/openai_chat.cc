@@ -125,6 +125,10 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Co
 
 }  // namespace
 
-ChatProtocol openai_chat() { return {.prepare = prepare, .refuse = error_response}; }
+ChatProtocol openai_chat() {
+  return {.prepare = prepare, .refuse = [](const http::Request& /*request*/, const Error& error) {
+            return error_response(error);
+          }};
+}
 
 }  // namespace daybreak::api

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "chat/bad_word_ids.h"
 #include "chat/tool_call_id.h"
@@ -80,21 +81,33 @@ std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat:
 
 Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
                                   chat::Contract contract) {
+  DAYBREAK_TRY(chat::ChatRequest request,
+               chat::parse_chat_request(body, context.options.limits, contract));
+  DAYBREAK_TRY(PreparedChat chat, render_chat(std::move(request), context));
+  DAYBREAK_CHECK_OK(fit_chat(chat, context));
+  if (contract == chat::Contract::kVendor) {
+    chat.first_call_number = chat::next_call_number(chat.request.messages);
+  }
+  return chat;
+}
+
+Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context) {
   PreparedChat chat;
-  DAYBREAK_TRY(chat.request, chat::parse_chat_request(body, context.options.limits, contract));
+  chat.request = std::move(request);
   DAYBREAK_CHECK_OK(check_model(chat.request.model, context.options.model_names));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
   chat.billed_prompt_tokens = prompt.billed_tokens();
   chat.channel = prompt.initial;
   chat.prompt = std::move(prompt.ids);
+  return chat;
+}
+
+Status fit_chat(PreparedChat& chat, const Context& context) {
   DAYBREAK_TRY(chat.max_tokens, answer_room(chat.request.sampling, chat.prompt.size(), context));
   chat.grammar = chat::request_grammar(chat.request, chat.channel);
   chat.stop_ids = stop_ids(chat.request.sampling, context.markers, chat.grammar.rules.constrains());
   chat.bad_words = chat::bad_word_ids(chat.request.sampling.bad_words, *context.tokenizer);
-  if (contract == chat::Contract::kVendor) {
-    chat.first_call_number = chat::next_call_number(chat.request.messages);
-  }
-  return chat;
+  return ok();
 }
 
 engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t choice,

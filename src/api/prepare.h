@@ -38,6 +38,13 @@ struct PreparedChat {
 Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
                                   chat::Contract contract = chat::Contract::kOpen);
 
+// The two steps after parsing, for requests of every protocol.
+// The prompt, of any length; what depends on the answer's is not set. Errors: those of render(),
+// kNotFound for a model this server does not have.
+Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context);
+// The rest: limits and grammar. Errors: kInvalidArgument for a prompt that leaves no room.
+Status fit_chat(PreparedChat& chat, const Context& context);
+
 // Returns the request for one of the `n` answers. Every answer gets the same seed and its own
 // choice number.
 engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t choice,

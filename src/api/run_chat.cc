@@ -29,7 +29,7 @@ void note_generation(Exchange& exchange, const Generation& generation,
 }
 
 Task<void> refuse(Exchange& exchange, const ChatProtocol& protocol, const Error& error) {
-  http::Response response = protocol.refuse(error);
+  http::Response response = protocol.refuse(exchange.request(), error);
   co_await exchange.respond(std::move(response));
 }
 
@@ -63,6 +63,7 @@ Task<void> reply_whole(Exchange& exchange, const ChatProtocol& protocol, ChatCal
     if (!deltas) {
       co_return co_await refuse(exchange, protocol, deltas.error());
     }
+    call.note(*deltas);
   }
   http::Response response = call.whole(generation);
   co_await exchange.respond(std::move(response));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/anthropic_messages.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
@@ -67,6 +68,7 @@ Result<std::unique_ptr<Service>> Service::create(
 http::Router Service::router() {
   http::Router router;
   router.add("POST", "/v1/chat/completions", chat_handler(*context_, openai_chat()));
+  add_anthropic_routes(router, *context_);
   add_status_routes(router, *context_);
   return router;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Service: the OpenAI-compatible API over one Generator. Gives an HTTP server its routes, its error
-// bodies and its access log.
+// Service: the OpenAI and Anthropic APIs over one Generator. Gives an HTTP server its routes, its
+// error bodies and its access log.
 //
 // Shutdown, in this order: start_draining(); Generator::stop(), after which no answer is pending;
 // Server::stop(); stop_workers(). The server is destroyed before the service, the service before

@@ -36,7 +36,7 @@ std::size_t StopMatcher::held_suffix() const {
 }
 
 void StopMatcher::push(std::string_view text, std::string& out) {
-  if (matched_) {
+  if (matched()) {
     return;
   }
   const std::size_t seen = text_.size();  // no stop string ends before here
@@ -44,8 +44,8 @@ void StopMatcher::push(std::string_view text, std::string& out) {
   for (std::size_t end = seen + 1; end <= text_.size() && !stops_.empty(); ++end) {
     if (const std::size_t size = match_ending_at(end); size > 0) {
       out.append(text_, 0, end - size);
+      match_ = text_.substr(end - size, size);
       text_.clear();
-      matched_ = true;
       return;
     }
   }

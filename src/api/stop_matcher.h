@@ -22,7 +22,9 @@ class StopMatcher {
   void push(std::string_view text, std::string& out);
   // Appends what was held back: no more text can follow it.
   void flush(std::string& out);
-  [[nodiscard]] bool matched() const { return matched_; }
+  [[nodiscard]] bool matched() const { return !match_.empty(); }
+  // The stop string that was found, empty before a match.
+  [[nodiscard]] const std::string& match() const { return match_; }
 
  private:
   [[nodiscard]] std::size_t match_ending_at(std::size_t end) const;
@@ -30,7 +32,7 @@ class StopMatcher {
 
   std::vector<std::string> stops_;
   std::string text_;  // held back, then new
-  bool matched_ = false;
+  std::string match_;
 };
 
 }  // namespace daybreak::api

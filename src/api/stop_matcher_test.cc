@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace daybreak::api {
 namespace {
 
@@ -43,6 +45,17 @@ TEST(StopMatcher, AnyCutDeliversTheSame) {
         EXPECT_EQ(out, c.delivered);
       }
     }
+  }
+}
+
+TEST(StopMatcher, NamesTheStringThatWasFound) {
+  for (const auto& [stops, found] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"z"}, ""}, {{"c", "bc"}, "bc"}, {{"bcd", "c"}, "c"}, {{"d", "ab"}, "ab"}}) {
+    StopMatcher matcher(stops);
+    std::string out;
+    matcher.push("xxabcd", out);
+    EXPECT_EQ(matcher.match(), found);
+    EXPECT_EQ(matcher.matched(), !found.empty());
   }
 }
 

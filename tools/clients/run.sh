@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh python|node DAYBREAK_BINARY
+# usage: run.sh openai|anthropic python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
-client="$1"
-binary="$(realpath "$2")"
+protocol="$1"
+client="$2"
+binary="$(realpath "$3")"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 cache="$here/../../build/clients"
 mkdir -p "$cache"
@@ -18,19 +19,19 @@ case "$client" in
       python3 -m venv "$cache/venv" >&2 || { rm -rf "$cache/venv"; skip "python3 has no venv module"; }
     fi
     "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check -r "$here/requirements.txt" >&2 ||
-      skip "the openai package cannot be installed with pip"
-    run=("$cache/venv/bin/python" "$here/openai_python_test.py")
+      skip "the client packages cannot be installed with pip"
+    run=("$cache/venv/bin/python" "$here/${protocol}_python_test.py")
     ;;
   node)
     command -v npm >/dev/null || skip "no npm"
     mkdir -p "$cache/node"
-    cp "$here/package.json" "$here/openai_node_test.mjs" "$cache/node/"
-    [[ -d "$cache/node/node_modules/openai" ]] ||
+    cp "$here/package.json" "$here/"*_node_test.mjs "$cache/node/"
+    [[ -d "$cache/node/node_modules/openai" && -d "$cache/node/node_modules/@anthropic-ai/sdk" ]] ||
       (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2) ||
-      skip "the openai package cannot be installed with npm"
-    run=(node "$cache/node/openai_node_test.mjs")
+      skip "the client packages cannot be installed with npm"
+    run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
-  *) echo "usage: run.sh python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh openai|anthropic python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
 
 out="$(mktemp)"

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/anthropic_reply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "chat/anthropic_json.h"
+
+namespace daybreak::api {
+namespace {
+
+// Longest list of ignored fields that is reported back.
+constexpr std::size_t kMaxIgnoredHeaderBytes = 512;
+
+}  // namespace
+
+http::Response anthropic_error_response(const http::Request& request, const Error& error) {
+  http::Response response;
+  response.status = error.code == Errc::kUnsupported ? 400 : http_status(error.code);
+  response.body = chat::anthropic_error_json(in_anthropic_terms(error), request.id);
+  response.headers = anthropic_headers(request.id, {});
+  if (error.code == Errc::kResourceLimit || error.code == Errc::kUnavailable) {
+    response.headers.push_back({"Retry-After", "1"});
+  }
+  return response;
+}
+
+std::vector<http::Header> anthropic_headers(std::string_view request_id,
+                                            const std::vector<std::string>& ignored_fields) {
+  std::vector<http::Header> headers = {{"request-id", std::string(request_id)}};
+  if (!ignored_fields.empty()) {
+    std::string names = fmt::format("{}", fmt::join(ignored_fields, ", "));
+    names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
+    headers.push_back({"x-daybreak-ignored-fields", std::move(names)});
+  }
+  return headers;
+}
+
+Error in_anthropic_terms(Error error) {
+  static constexpr std::string_view kSchema = "].function.parameters";
+  const std::size_t at = error.message.find(kSchema);
+  if (error.message.starts_with("tools[") && at < error.message.find(": ")) {
+    error.message.replace(at, kSchema.size(), "].input_schema");
+  }
+  return error;
+}
+
+}  // namespace daybreak::api
