@@ -29,6 +29,7 @@ struct TestApiOptions {
   http::RequestLimits limits{};
   chat::ChatLimits chat_limits{};
   std::size_t model_context = 0;
+  ResponseStoreOptions responses{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
 };
@@ -50,6 +51,7 @@ class TestApi {
                                  .created = 1234,
                                  .limits = options.chat_limits,
                                  .model_context = options.model_context,
+                                 .responses = options.responses,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

@@ -31,6 +31,10 @@ class ChatCall {
   [[nodiscard]] const PreparedChat& chat() const { return chat_; }
   void constrain(engine::ConstraintFactory constraint) { chat_.constraint = std::move(constraint); }
 
+  // Takes deltas on the way to a whole answer, in order; a stream gives them to frames() instead.
+  // For protocols whose answer keeps what Generation's completions do not, such as the order of
+  // text and calls.
+  virtual void take(const std::vector<ChoiceDelta>& /*deltas*/) {}
   // Returns the whole answer. REQUIRES: generation.done().
   [[nodiscard]] virtual http::Response whole(const Generation& generation) = 0;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/response_store.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "chat/chat_request.h"
@@ -34,6 +35,7 @@ struct ServiceOptions {
   // and errors say so. 0: as the generator's.
   std::size_t model_context = 0;
   std::size_t workers = 2;  // threads that parse, render and tokenize requests
+  ResponseStoreOptions responses = {};  // kept for previous_response_id
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
@@ -48,6 +50,7 @@ struct Context {
   Log& log;
   std::shared_ptr<const grammar::VocabularyIndex> vocabulary;
   std::shared_ptr<grammar::GrammarService> grammars;
+  std::shared_ptr<ResponseStore> responses;
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };

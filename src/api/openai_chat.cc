@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/openai_chat.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
 #include "api/error_reply.h"
+#include "api/ignored_fields.h"
 #include "api/random.h"
 #include "chat/response_json.h"
 #include "chat/tool_call_id.h"
@@ -17,9 +15,6 @@ namespace daybreak::api {
 namespace {
 
 using chat::OutputEvent;
-
-// Longest list of ignored fields that is reported back.
-constexpr std::size_t kMaxIgnoredHeaderBytes = 512;
 
 chat::ReplyHead reply_head(const Context& context) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -92,13 +87,7 @@ class OpenAiChat final : public ChatCall {
   }
 
   [[nodiscard]] std::vector<http::Header> headers() const {
-    const std::vector<std::string>& ignored = chat().request.ignored_fields;
-    if (ignored.empty()) {
-      return {};
-    }
-    std::string names = fmt::format("{}", fmt::join(ignored, ", "));
-    names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
-    return {{"x-daybreak-ignored-fields", std::move(names)}};
+    return ignored_fields_headers(chat().request.ignored_fields);
   }
 
   chat::ReplyHead head_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::api {
 namespace {
@@ -76,8 +77,13 @@ std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat:
 }  // namespace
 
 Result<PreparedChat> prepare_chat(std::string_view body, const Context& context) {
+  DAYBREAK_TRY(chat::ChatRequest request, chat::parse_chat_request(body, context.options.limits));
+  return prepare_parsed(std::move(request), context);
+}
+
+Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& context) {
   PreparedChat chat;
-  DAYBREAK_TRY(chat.request, chat::parse_chat_request(body, context.options.limits));
+  chat.request = std::move(request);
   DAYBREAK_CHECK_OK(check_model(chat.request.model, context.options.model_names));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
   chat.billed_prompt_tokens = prompt.billed_tokens();

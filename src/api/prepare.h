@@ -32,6 +32,8 @@ struct PreparedChat {
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not
 // have; kInvalidArgument for a prompt that leaves no room in the context.
 Result<PreparedChat> prepare_chat(std::string_view body, const Context& context);
+// The same for a request that has been parsed, from whatever wire form.
+Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& context);
 
 // Returns the request for one of the `n` answers. Every answer gets the same seed and its own
 // choice number.

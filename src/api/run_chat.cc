@@ -63,6 +63,7 @@ Task<void> reply_whole(Exchange& exchange, const ChatProtocol& protocol, ChatCal
     if (!deltas) {
       co_return co_await refuse(exchange, protocol, deltas.error());
     }
+    call.take(*deltas);
   }
   http::Response response = call.whole(generation);
   co_await exchange.respond(std::move(response));
