@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace daybreak::api {
@@ -71,7 +72,7 @@ TEST(ResponseStore, OldestGoesAtTheBoundOfBytes) {
   store.put(response("resp_2"));
   EXPECT_TRUE(store.find("resp_1"));  // exactly full
   EXPECT_FALSE(store.put(response("resp_3", 2 * each)));
-  EXPECT_TRUE(store.find("resp_1"));  // one that cannot fit costs nothing
+  EXPECT_TRUE(store.find("resp_1"));                // one that cannot fit costs nothing
   EXPECT_TRUE(store.put(response("resp_4", 101)));  // one byte more than fits beside both
   EXPECT_FALSE(store.find("resp_1"));
   EXPECT_FALSE(store.find("resp_2"));
@@ -93,8 +94,7 @@ TEST(ResponseStore, SwitchedOffKeepsNothing) {
   ResponseStore store({.max_bytes = 0}, counter());
   EXPECT_FALSE(store.keeps_anything());
   EXPECT_FALSE(store.put(response("resp_1")));
-  EXPECT_NE(store.find("resp_1").error().message.find("response_store_mb is 0"),
-            std::string::npos);
+  EXPECT_NE(store.find("resp_1").error().message.find("response_store_mb is 0"), std::string::npos);
 }
 
 TEST(ResponseStore, SharedItemsAreCountedOnceAndFreedWithTheLastResponse) {
@@ -108,10 +108,10 @@ TEST(ResponseStore, SharedItemsAreCountedOnceAndFreedWithTheLastResponse) {
   ASSERT_EQ(second.previous.size(), 1U);
   store.put(std::move(second));
   EXPECT_LT(store.stats().bytes, before + 2'000);
-  store.remove("resp_1");
+  EXPECT_TRUE(store.remove("resp_1"));
   EXPECT_TRUE(store.find_item("msg_1"));
   EXPECT_EQ(store.conversation("resp_2")->at(0)->id, "msg_1");
-  store.remove("resp_2");
+  EXPECT_TRUE(store.remove("resp_2"));
   EXPECT_FALSE(store.find_item("msg_1"));
   EXPECT_EQ(store.stats().bytes, 0U);
 }

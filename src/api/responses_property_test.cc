@@ -70,10 +70,9 @@ TEST(ResponsesProperty, StreamIsTheOneShotResponseForEveryShape) {
     ids = chat::shapes::encode(*api.tokenizer, shape.text);
     const bool cut = shape.stop == chat::StopCause::kLength;
     finish = cut ? engine::FinishReason::kLength : engine::FinishReason::kStop;
-    for (const char* more :
-         {"", R"(,"include":["message.output_text.logprobs"],"top_logprobs":2)",
-          R"(,"include":["reasoning.encrypted_content"],"store":false)",
-          R"(,"stop":["e","l l"],"top_logprobs":1)"}) {
+    for (const char* more : {"", R"(,"include":["message.output_text.logprobs"],"top_logprobs":2)",
+                             R"(,"include":["reasoning.encrypted_content"],"store":false)",
+                             R"(,"stop":["e","l l"],"top_logprobs":1)"}) {
       SCOPED_TRACE(more);
       const Json whole = post_response(api, request_for(shape, more));
       const ResponsesReader stream(
@@ -115,11 +114,12 @@ TEST(ResponsesProperty, CutsOfTheStreamChangeNothing) {
     for (int round = 0; round < 8; ++round) {
       ResponsesAnswer answer({.id = "resp_x", .created = 1, .model = "m"}, request,
                              ResponsesAnswer::Events::kOn, bits);
-      Choice choice(*tokenizer, markers, {.parser = shape.options,
-                                          .stop = {},
-                                          .stop_token_ids = {},
-                                          .logprobs = true,
-                                          .random = bits});
+      Choice choice(*tokenizer, markers,
+                    {.parser = shape.options,
+                     .stop = {},
+                     .stop_token_ids = {},
+                     .logprobs = true,
+                     .random = bits});
       std::string frames;
       std::string reason;
       const auto consume = [&](std::vector<Delta> deltas) {

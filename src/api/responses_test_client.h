@@ -44,8 +44,8 @@ inline std::vector<ResponsesEvent> responses_events(const std::string& response)
     const std::size_t line = text.find('\n', at);
     EXPECT_EQ(text.substr(at, 7), "event: ") << text;
     EXPECT_EQ(text.substr(line + 1, 6), "data: ") << text;
-    out.push_back({text.substr(at + 7, line - at - 7),
-                   Json::parse(text.substr(line + 7, end - line - 7))});
+    out.push_back(
+        {text.substr(at + 7, line - at - 7), Json::parse(text.substr(line + 7, end - line - 7))});
     at = end == std::string::npos ? text.size() : end + 2;
   }
   return out;
@@ -88,10 +88,10 @@ class ResponsesReader {
     EXPECT_EQ(at_, events_.size()) << "after the end: " << peek();
   }
 
-  std::string last;                // type of the event that ended it
-  Json response;                   // what that event says
-  Json error;                      // of the error event, if one came
-  Json output = Json::array();     // added up from the deltas
+  std::string last;             // type of the event that ended it
+  Json response;                // what that event says
+  Json error;                   // of the error event, if one came
+  Json output = Json::array();  // added up from the deltas
   std::size_t deltas = 0;
 
  private:

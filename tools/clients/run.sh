@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs one client test against a fresh server on the bundled model.
+# Runs the tests of one client against a fresh server on the bundled model.
 # usage: run.sh python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
@@ -19,16 +19,18 @@ case "$client" in
     fi
     "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check -r "$here/requirements.txt" >&2 ||
       skip "the openai package cannot be installed with pip"
-    run=("$cache/venv/bin/python" "$here/openai_python_test.py")
+    run=("$cache/venv/bin/python")
+    tests=("$here/openai_python_test.py" "$here/responses_python_test.py")
     ;;
   node)
     command -v npm >/dev/null || skip "no npm"
     mkdir -p "$cache/node"
-    cp "$here/package.json" "$here/openai_node_test.mjs" "$cache/node/"
+    cp "$here/package.json" "$here"/*_node_test.mjs "$cache/node/"
     [[ -d "$cache/node/node_modules/openai" ]] ||
       (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2) ||
       skip "the openai package cannot be installed with npm"
-    run=(node "$cache/node/openai_node_test.mjs")
+    run=(node)
+    tests=("$cache/node/openai_node_test.mjs" "$cache/node/responses_node_test.mjs")
     ;;
   *) echo "usage: run.sh python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
@@ -44,4 +46,6 @@ for _ in $(seq 600); do
 done
 url="$(sed -n 's/^listening on //p' "$out")"
 [[ -n "$url" ]] || { echo "the server did not start" >&2; cat "$out.err" >&2; exit 1; }
-"${run[@]}" "$url"
+for test in "${tests[@]}"; do
+  "${run[@]}" "$test" "$url"
+done
