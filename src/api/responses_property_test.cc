@@ -8,7 +8,7 @@
 #include <random>
 
 #include "api/responses_answer.h"
-#include "api/responses_test_client.h"
+#include "api/responses_test_reader.h"
 
 namespace daybreak::api {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/responses_test_client.h"
+#include "api/responses_test_reader.h"
 
 namespace daybreak::api {
 namespace {

@@ -49,6 +49,7 @@ constexpr auto kFields = std::to_array<ResponsesField>({
     {"service_tier", kIgnored, "there is one tier, \"default\""},
     {"max_tool_calls", kIgnored, "it counts calls of hosted tools, and there are none"},
     {"prompt_cache_retention", kIgnored, "caching does not change an answer"},
+    {"client_metadata", kIgnored, "it is about the client"},
     {"background", kRefused, "not supported: a response is made while its client waits"},
     {"conversation", kRefused, "not supported: use previous_response_id, or send the history"},
     {"prompt", kRefused, "prompt templates are not supported: send input and instructions"},
