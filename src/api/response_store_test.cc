@@ -5,9 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
 namespace daybreak::api {
 namespace {
 
@@ -136,34 +133,6 @@ TEST(ResponseStore, ItemsWithForeignIdsGetOursAndCannotBeFoundByTheirs) {
   EXPECT_EQ((*store.find_item("msg_1"))->body, "{\"c\":3}");
   EXPECT_NE((*store.find("resp_2"))->input[0]->id, "msg_1");
   EXPECT_EQ((*store.find("resp_2"))->input[1]->id, "msg_1");
-}
-
-TEST(ResponseStore, ManyThreadsStayWithinTheBound) {
-  ResponseStore store({.max_bytes = 20'000}, [] {
-    static std::atomic<std::uint64_t> n{0};
-    return ++n * 0x9E3779B97F4A7C15ULL;
-  });
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&store, t] {
-      for (int i = 0; i < 300; ++i) {
-        const std::string id = "resp_" + std::to_string(t) + "_" + std::to_string(i);
-        auto one = response(id);
-        one.input = {item("{\"x\":" + std::to_string(i) + "}")};
-        if (auto before = store.conversation("resp_0_" + std::to_string(i))) {
-          one.previous = *std::move(before);
-        }
-        store.put(std::move(one));
-        EXPECT_LE(store.stats().bytes, 20'000U);
-        if (i % 7 == 0) {
-          static_cast<void>(store.remove(id));
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
 }
 
 }  // namespace
