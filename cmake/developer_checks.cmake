@@ -25,7 +25,7 @@ target_compile_definitions(compile_fail_bad PRIVATE DROP_THE_RESULT)
 set_tests_properties(compile_fail/dropped_result_bad PROPERTIES WILL_FAIL ON)
 
 # The official clients against a server on the bundled model; a visible skip without their packages.
-foreach(protocol openai anthropic)
+foreach(protocol openai responses anthropic)
   foreach(client python node)
     add_test(NAME client/${protocol}_${client}
              COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ${protocol} ${client} $<TARGET_FILE:daybreak>)

@@ -36,7 +36,7 @@ Json message_of(TestApi& api, const std::string& fields,
   const std::string comma = fields.empty() ? "" : ",";
   const Json streamed =
       streamed_message(api, anthropic_body(fields + comma + R"("stream":true)", messages));
-  EXPECT_EQ(without_ids(streamed).dump(), without_ids(message).dump());
+  EXPECT_EQ(message_without_ids(streamed).dump(), message_without_ids(message).dump());
   return message;
 }
 
@@ -156,7 +156,7 @@ TEST(Anthropic, CutInsideACallLeavesNothingThatLooksWhole) {
   ASSERT_TRUE(input.contains("INVALID_JSON")) << message;
   EXPECT_TRUE(input["INVALID_JSON"].get<std::string>().starts_with(R"({"a":")")) << message;
   const Json streamed = streamed_message(api, body + R"(,"stream":true})");
-  EXPECT_EQ(without_ids(streamed).dump(), without_ids(message).dump());
+  EXPECT_EQ(message_without_ids(streamed).dump(), message_without_ids(message).dump());
 }
 
 TEST(Anthropic, StopSequenceIsNamed) {

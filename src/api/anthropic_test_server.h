@@ -55,7 +55,7 @@ inline Json streamed_message(TestApi& api, const std::string& body,
 }
 
 // A message without what is random in it.
-inline Json without_ids(Json message) {
+inline Json message_without_ids(Json message) {
   message["id"] = "";
   for (Json& block : message["content"]) {
     if (block.contains("id")) {

@@ -30,6 +30,7 @@ struct TestApiOptions {
   chat::ChatLimits chat_limits{};
   chat::Contract contract = chat::Contract::kOpen;
   std::size_t model_context = 0;
+  ResponseStoreOptions responses{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
 };
@@ -52,6 +53,7 @@ class TestApi {
                                  .limits = options.chat_limits,
                                  .contract = options.contract,
                                  .model_context = options.model_context,
+                                 .responses = options.responses,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/response_store.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "chat/chat_request.h"
@@ -25,16 +26,17 @@ namespace daybreak::api {
 struct ServiceOptions {
   // Names under which the model is served. The first is the one replies carry.
   std::vector<std::string> model_names;
-  std::string version;       // of the program
-  std::int64_t created = 0;  // of the model entry, seconds since 1970
-  chat::ChatLimits limits;   // vocab_size is filled in by the service
+  std::string version;                              // of the program
+  std::int64_t created = 0;                         // of the model entry, seconds since 1970
+  chat::ChatLimits limits;                          // vocab_size is filled in by the service
   chat::Contract contract = chat::Contract::kOpen;  // of chat completions
   // Of a completion when the request does not say; fewer if the even share is smaller.
   std::size_t max_tokens = 131'072;
   // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
   // and errors say so. 0: as the generator's.
   std::size_t model_context = 0;
-  std::size_t workers = 2;  // threads that parse, render and tokenize requests
+  std::size_t workers = 2;              // threads that parse, render and tokenize requests
+  ResponseStoreOptions responses = {};  // kept for previous_response_id
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
@@ -49,6 +51,7 @@ struct Context {
   Log& log;
   std::shared_ptr<const grammar::VocabularyIndex> vocabulary;
   std::shared_ptr<grammar::GrammarService> grammars;
+  std::shared_ptr<ResponseStore> responses;
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };

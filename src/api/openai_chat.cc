@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/openai_chat.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <span>
 #include <utility>
 
 #include "api/error_reply.h"
+#include "api/ignored_fields.h"
 #include "api/random.h"
 #include "chat/response_json.h"
 #include "chat/tool_call_id.h"
@@ -18,9 +16,6 @@ namespace daybreak::api {
 namespace {
 
 using chat::OutputEvent;
-
-// Longest list of ignored fields that is reported back.
-constexpr std::size_t kMaxIgnoredHeaderBytes = 512;
 
 chat::ReplyHead reply_head(const Context& context) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -101,14 +96,9 @@ class OpenAiChat final : public ChatCall {
   // the first token follows.
   [[nodiscard]] std::vector<http::Header> headers(const Generation& generation) const {
     const chat::TokenUsage usage = generation.usage();
-    std::vector<http::Header> out = {
-        {"X-Msh-Usage-Prompt-Tokens", std::to_string(usage.prompt_tokens)},
-        {"X-Msh-Usage-Cached-Tokens", std::to_string(usage.cached_tokens)}};
-    if (const std::vector<std::string>& ignored = chat().request.ignored_fields; !ignored.empty()) {
-      std::string names = fmt::format("{}", fmt::join(ignored, ", "));
-      names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
-      out.push_back({"x-daybreak-ignored-fields", std::move(names)});
-    }
+    std::vector<http::Header> out = ignored_fields_headers(chat().request.ignored_fields);
+    out.push_back({"X-Msh-Usage-Prompt-Tokens", std::to_string(usage.prompt_tokens)});
+    out.push_back({"X-Msh-Usage-Cached-Tokens", std::to_string(usage.cached_tokens)});
     return out;
   }
 

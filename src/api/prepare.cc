@@ -83,11 +83,16 @@ Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
                                   chat::Contract contract) {
   DAYBREAK_TRY(chat::ChatRequest request,
                chat::parse_chat_request(body, context.options.limits, contract));
-  DAYBREAK_TRY(PreparedChat chat, render_chat(std::move(request), context));
-  DAYBREAK_CHECK_OK(fit_chat(chat, context));
+  DAYBREAK_TRY(PreparedChat chat, prepare_parsed(std::move(request), context));
   if (contract == chat::Contract::kVendor) {
     chat.first_call_number = chat::next_call_number(chat.request.messages);
   }
+  return chat;
+}
+
+Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& context) {
+  DAYBREAK_TRY(PreparedChat chat, render_chat(std::move(request), context));
+  DAYBREAK_CHECK_OK(fit_chat(chat, context));
   return chat;
 }
 

@@ -37,8 +37,10 @@ struct PreparedChat {
 // have; kInvalidArgument for a prompt that leaves no room in the context.
 Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
                                   chat::Contract contract = chat::Contract::kOpen);
+// The same for a request that has been parsed, from whatever wire form.
+Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& context);
 
-// The two steps after parsing, for requests of every protocol.
+// Its two steps.
 // The prompt, of any length; what depends on the answer's is not set. Errors: those of render(),
 // kNotFound for a model this server does not have.
 Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context);

@@ -10,6 +10,9 @@
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
 #include "api/openai_chat.h"
+#include "api/openai_responses.h"
+#include "api/random.h"
+#include "api/response_routes.h"
 #include "api/run_chat.h"
 #include "api/status_routes.h"
 #include "chat/request_grammar.h"
@@ -42,6 +45,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                               options.compile_grammar));
   const std::size_t vocab_size = std::max(generator.vocab_size(), tokenizer->vocab_size());
   auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
+  auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
   const std::size_t workers = options.workers;
   std::unique_ptr<Context> context(new Context{.options = std::move(options),  // NOLINT: aggregate
                                                .tokenizer = std::move(tokenizer),
@@ -51,6 +55,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .log = log,
                                                .vocabulary = std::move(vocabulary),
                                                .grammars = std::move(grammars),
+                                               .responses = std::move(responses),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),
@@ -62,6 +67,8 @@ Result<std::unique_ptr<Service>> Service::create(
       [grammars = context->grammars, vocabulary = context->vocabulary](MetricsSink& sink) {
         report_grammars(sink, grammars->stats(), vocabulary->strings().stats());
       });
+  metrics.add_collector(
+      [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
   return std::unique_ptr<Service>(new Service(std::move(context)));  // NOLINT: private constructor
 }
 
@@ -69,6 +76,8 @@ http::Router Service::router() {
   http::Router router;
   router.add("POST", "/v1/chat/completions", chat_handler(*context_, openai_chat()));
   add_anthropic_routes(router, *context_);
+  router.add("POST", "/v1/responses", chat_handler(*context_, openai_responses()));
+  add_response_routes(router, *context_);
   add_status_routes(router, *context_);
   return router;
 }

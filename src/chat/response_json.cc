@@ -59,20 +59,9 @@ void append_token(std::string& out, std::string_view bytes, float logprob) {
 // {"content":[...],"refusal":null}
 void append_logprobs(std::string& out, std::span<const TokenLogprobs> tokens) {
   append_key(out, "logprobs");
-  out += "{\"content\":[";
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    out += i > 0 ? ",{" : "{";
-    append_token(out, tokens[i].bytes, tokens[i].logprob);
-    append_key(out, "top_logprobs");
-    out += '[';
-    for (std::size_t j = 0; j < tokens[i].top.size(); ++j) {
-      out += j > 0 ? ",{" : "{";
-      append_token(out, tokens[i].top[j].bytes, tokens[i].top[j].logprob);
-      out += '}';
-    }
-    out += "]}";
-  }
-  out += "],\"refusal\":null}";
+  out += "{\"content\":";
+  append_token_logprobs(out, tokens);
+  out += ",\"refusal\":null}";
 }
 
 std::string open_reply(const ReplyHead& head, std::string_view object) {
@@ -314,6 +303,23 @@ std::string_view error_type(Errc code) {
       return "timeout_error";
   }
   __builtin_unreachable();
+}
+
+void append_token_logprobs(std::string& out, std::span<const TokenLogprobs> tokens) {
+  out += '[';
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    out += i > 0 ? ",{" : "{";
+    append_token(out, tokens[i].bytes, tokens[i].logprob);
+    append_key(out, "top_logprobs");
+    out += '[';
+    for (std::size_t j = 0; j < tokens[i].top.size(); ++j) {
+      out += j > 0 ? ",{" : "{";
+      append_token(out, tokens[i].top[j].bytes, tokens[i].top[j].logprob);
+      out += '}';
+    }
+    out += "]}";
+  }
+  out += ']';
 }
 
 void append_json_text(std::string& out, std::string_view text) {

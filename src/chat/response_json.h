@@ -86,6 +86,9 @@ struct CompletionChoice {
 // Returns the `type` of an error body, such as "invalid_request_error".
 [[nodiscard]] std::string_view error_type(Errc code);
 
+// Appends [{"token","logprob","bytes","top_logprobs"},...].
+void append_token_logprobs(std::string& out, std::span<const TokenLogprobs> tokens);
+
 // Appends `text` as a JSON string; bytes that are not UTF-8 become U+FFFD.
 void append_json_text(std::string& out, std::string_view text);
 

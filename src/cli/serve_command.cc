@@ -155,6 +155,8 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                     .max_tokens = config.max_tokens,
                     .model_context = loaded.model->config().max_positions,
                     .workers = config.workers,
+                    .responses = {.max_bytes = config.response_store_mb << 20U,
+                                  .max_age = std::chrono::seconds(config.response_store_seconds)},
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,
                                  .limits = {.steps = config.grammar_steps}}},

@@ -38,6 +38,9 @@ struct ServerConfig {
   std::size_t grammar_cache_mb = 64;
   std::size_t grammar_steps = 4'000'000;
 
+  std::size_t response_store_mb = 64;
+  std::size_t response_store_seconds = 3'600;
+
   std::size_t http_threads = 2;
   std::size_t workers = 2;
   std::size_t max_connections = 2048;

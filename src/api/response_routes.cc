@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/response_routes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/error_reply.h"
+#include "base/json_document.h"
+#include "chat/response_json.h"
+
+namespace daybreak::api {
+namespace {
+
+using http::Exchange;
+using http::Response;
+using http::Task;
+
+constexpr std::string_view kInputItems = "/input_items";
+constexpr std::size_t kDefaultItems = 20;  // of one page, as OpenAI has it
+constexpr std::size_t kMaxItems = 100;
+
+// A handler whose answer needs no waiting.
+http::Handler simple(std::function<Result<std::string>(const Exchange&)> answer) {
+  return [answer = std::move(answer)](Exchange& exchange) -> Task<void> {
+    Result<std::string> body = answer(exchange);
+    Response response = body ? Response{.body = *std::move(body)} : error_response(body.error());
+    co_await exchange.respond(std::move(response));
+  };
+}
+
+struct Page {
+  std::size_t limit = kDefaultItems;
+  bool ascending = false;
+  std::string_view after;  // the id of the item before the page; empty: from the start
+};
+
+// Reads "limit=5&order=asc&after=ID". Others are refused, but for `include`, which could only add
+// what there is nothing of.
+Result<Page> read_page(std::string_view query) {
+  Page page;
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    const std::string_view name = pair.substr(0, pair.find('='));
+    const std::string_view value = pair.substr(std::min(pair.size(), name.size() + 1));
+    if (name == "limit") {
+      const char* const end = value.data() + value.size();
+      const auto [at, fault] = std::from_chars(value.data(), end, page.limit);
+      if (fault != std::errc{} || at != end || page.limit < 1 || page.limit > kMaxItems) {
+        return Error{Errc::kInvalidArgument, "limit: expected an integer from 1 to 100"};
+      }
+    } else if (name == "order") {
+      if (value != "asc" && value != "desc") {
+        return Error{Errc::kInvalidArgument, "order: expected \"asc\" or \"desc\""};
+      }
+      page.ascending = value == "asc";
+    } else if (name == "after") {
+      page.after = value;
+    } else if (!name.empty() && !name.starts_with("include")) {
+      return Error{Errc::kInvalidArgument,
+                   printable(name, 64) + ": no such parameter: expected limit, order or after"};
+    }
+  }
+  return page;
+}
+
+Result<std::string> input_items(const ResponseStore::Response& response, std::string_view query) {
+  DAYBREAK_TRY(const Page page, read_page(query));
+  ResponseStore::Items items = response.input;
+  if (!page.ascending) {
+    std::ranges::reverse(items);
+  }
+  auto first = items.begin();
+  if (!page.after.empty()) {
+    first = std::ranges::find_if(items, [&](const auto& item) { return item->id == page.after; });
+    if (first == items.end()) {
+      return Error{Errc::kInvalidArgument,
+                   "after: no item '" + printable(page.after, 64) + "' in this response"};
+    }
+    ++first;
+  }
+  const auto left = static_cast<std::size_t>(items.end() - first);
+  const auto last = first + static_cast<std::ptrdiff_t>(std::min(left, page.limit));
+  std::string out = "{\"object\":\"list\",\"data\":[";
+  for (auto item = first; item != last; ++item) {
+    out += item == first ? "" : ",";
+    out += (*item)->json();
+  }
+  out += "],\"first_id\":";
+  chat::append_json_text(out, first == last ? "" : (*first)->id);
+  out += ",\"last_id\":";
+  chat::append_json_text(out, first == last ? "" : (*std::prev(last))->id);
+  return out + ",\"has_more\":" + (last == items.end() ? "false" : "true") + "}";
+}
+
+Result<std::string> get(ResponseStore& store, const Exchange& exchange) {
+  std::string_view id = exchange.parameters().front();
+  const bool items = id.ends_with(kInputItems);
+  if (items) {
+    id.remove_suffix(kInputItems.size());
+  }
+  DAYBREAK_TRY(const auto response, store.find(id));
+  const std::string& query = exchange.request().query;
+  if (items) {
+    return input_items(*response, query);
+  }
+  if (query.find("stream=true") != std::string::npos) {
+    return Error{Errc::kInvalidArgument, "stream: a kept response is given whole"};
+  }
+  return response->json;
+}
+
+Result<std::string> remove(ResponseStore& store, const std::string& id) {
+  DAYBREAK_CHECK_OK(store.remove(id));
+  std::string out = "{\"id\":";
+  chat::append_json_text(out, id);
+  return out + ",\"object\":\"response\",\"deleted\":true}";
+}
+
+}  // namespace
+
+void add_response_routes(http::Router& router, Context& context) {
+  ResponseStore& store = *context.responses;
+  router.add("GET", "/v1/responses/{id}",
+             simple([&store](const Exchange& exchange) { return get(store, exchange); }));
+  router.add("DELETE", "/v1/responses/{id}", simple([&store](const Exchange& exchange) {
+               return remove(store, exchange.parameters().front());
+             }));
+}
+
+void report_responses(MetricsSink& sink, const ResponseStore::Stats& stats) {
+  sink.gauge("daybreak_stored_responses", "Responses kept for previous_response_id",
+             static_cast<double>(stats.responses), {});
+  sink.gauge("daybreak_stored_response_bytes", "Memory of kept responses",
+             static_cast<double>(stats.bytes), {});
+  sink.counter("daybreak_stored_responses_evicted_total", "Kept responses dropped for room or age",
+               static_cast<double>(stats.evicted), {});
+}
+
+}  // namespace daybreak::api
