@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh python|node DAYBREAK_BINARY
+# usage: run.sh python|node|openapi DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
@@ -13,13 +13,15 @@ mkdir -p "$cache"
 skip() { echo "SKIPPED: $1" >&2; exit 77; }
 
 case "$client" in
-  python)
+  python|openapi)
     if ! [[ -x "$cache/venv/bin/python" ]]; then
       python3 -m venv "$cache/venv" >&2 || { rm -rf "$cache/venv"; skip "python3 has no venv module"; }
     fi
     "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check -r "$here/requirements.txt" >&2 ||
-      skip "the openai package cannot be installed with pip"
-    run=("$cache/venv/bin/python" "$here/openai_python_test.py")
+      skip "the packages of requirements.txt cannot be installed with pip"
+    test="openai_python_test.py"
+    [[ "$client" == python ]] || test="openapi_test.py"
+    run=("$cache/venv/bin/python" "$here/$test")
     ;;
   node)
     command -v npm >/dev/null || skip "no npm"
@@ -30,7 +32,7 @@ case "$client" in
       skip "the openai package cannot be installed with npm"
     run=(node "$cache/node/openai_node_test.mjs")
     ;;
-  *) echo "usage: run.sh python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh python|node|openapi DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
 
 out="$(mktemp)"
