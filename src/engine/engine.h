@@ -46,7 +46,7 @@ struct EngineOptions {
   std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
   // Rows of logits that one step computes for prompt log-probabilities, all requests: bounds their
   // memory and what they delay the others. 1 to kMaxPromptRows.
-  std::size_t prompt_rows = 32;
+  std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   const Clock* clock = &Clock::steady();              // outlives the engine
 };
