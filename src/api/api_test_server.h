@@ -97,9 +97,10 @@ class TestApi {
     return client.read_response();
   }
   // Returns the payloads of all events, up to the end of the stream.
-  std::vector<std::string> post_stream(const std::string& body) {
+  std::vector<std::string> post_stream(const std::string& body,
+                                       const std::string& path = "/v1/chat/completions") {
     RawClient client(server->port());
-    client.send(request_text(body, "/v1/chat/completions"));
+    client.send(request_text(body, path));
     return events(client.read_until("\r\n0\r\n\r\n"));
   }
 

@@ -115,7 +115,7 @@ TEST(ChatFault, ErrorsOfTheHttpLayerHaveTheSameShape) {
   const std::string method = api.post("{}", "/health");
   EXPECT_EQ(status_of(method), 405);
   EXPECT_EQ(Json::parse(body_of(method))["error"]["type"], "invalid_request_error");
-  const std::string path = api.post("{}", "/v1/completions");
+  const std::string path = api.post("{}", "/v1/nothing");
   EXPECT_EQ(status_of(path), 404);
   EXPECT_EQ(Json::parse(body_of(path))["error"]["type"], "resource_not_found_error");
   RawClient client(api.server->port());

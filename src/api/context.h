@@ -35,6 +35,7 @@ struct ServiceOptions {
   // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
   // and errors say so. 0: as the generator's.
   std::size_t model_context = 0;
+  bool vision = false;                  // images in a request are looked at
   std::size_t workers = 2;              // threads that parse, render and tokenize requests
   ResponseStoreOptions responses = {};  // kept for previous_response_id
   grammar::GrammarServiceOptions grammars = {};

@@ -9,12 +9,15 @@
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
+#include "api/invocations.h"
 #include "api/openai_chat.h"
+#include "api/openai_completion.h"
 #include "api/openai_responses.h"
 #include "api/random.h"
 #include "api/response_routes.h"
 #include "api/run_chat.h"
 #include "api/status_routes.h"
+#include "api/token_routes.h"
 #include "chat/request_grammar.h"
 
 namespace daybreak::api {
@@ -74,10 +77,16 @@ Result<std::unique_ptr<Service>> Service::create(
 
 http::Router Service::router() {
   http::Router router;
-  router.add("POST", "/v1/chat/completions", chat_handler(*context_, openai_chat()));
-  add_anthropic_routes(router, *context_);
+  http::Handler chat = chat_handler(*context_, openai_chat());
+  http::Handler completion = completion_handler(*context_);
+  router.add("POST", "/v1/chat/completions", chat);
+  router.add("POST", "/v1/completions", completion);
+  router.add("POST", "/invocations",
+             invocations_handler(*context_, std::move(chat), std::move(completion)));
   router.add("POST", "/v1/responses", chat_handler(*context_, openai_responses()));
+  add_anthropic_routes(router, *context_);
   add_response_routes(router, *context_);
+  add_token_routes(router, *context_);
   add_status_routes(router, *context_);
   return router;
 }

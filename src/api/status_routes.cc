@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/error_reply.h"
+#include "api/openapi.h"
 
 namespace daybreak::api {
 namespace {
@@ -30,12 +31,36 @@ Response json_response(int status, const Json& json) {
   return response;
 }
 
+// "none" switches thinking off here, though the hosted API refuses it.
+Json capabilities(const Context& context) {
+  return {{"reasoning", true},
+          {"reasoning_efforts", {"none", "low", "high", "max"}},
+          {"default_reasoning_effort", "max"},
+          {"tools", true},
+          {"structured_output", true},
+          {"completions", true},
+          {"vision", context.options.vision}};
+}
+
+Json supported_parameters() {
+  Json names = Json::array();
+  for (const RequestField& field : chat_fields()) {
+    names.push_back(field.name);
+  }
+  return names;
+}
+
 Json model_json(const Context& context, const std::string& name) {
   return {{"id", name},
           {"object", "model"},
           {"created", context.options.created},
           {"owned_by", "daybreak"},
-          {"max_model_len", context.generator.context_tokens()}};
+          {"root", context.options.model_names.front()},
+          {"parent", nullptr},
+          {"max_model_len", context.generator.context_tokens()},
+          {"aliases", context.options.model_names},
+          {"capabilities", capabilities(context)},
+          {"supported_parameters", supported_parameters()}};
 }
 
 Response models(const Context& context) {
@@ -81,6 +106,13 @@ void add_status_routes(http::Router& router, Context& context) {
              }));
   router.add("GET", "/health", simple([&](const Exchange&) { return health(context, "ok"); }));
   router.add("GET", "/ready", simple([&](const Exchange&) { return ready(context); }));
+  router.add("GET", "/ping", simple([&](const Exchange&) { return ready(context); }));
+  router.add("GET", "/openapi.json",
+             simple([document = openapi_json(context.options)](const Exchange&) {
+               Response response;
+               response.body = document;
+               return response;
+             }));
   router.add("GET", "/metrics", simple([&](const Exchange&) { return metrics(context); }));
   router.add("GET", "/version", simple([&](const Exchange&) {
                return json_response(200, {{"version", context.options.version}});

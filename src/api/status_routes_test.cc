@@ -22,6 +22,14 @@ TEST(StatusRoutes, ModelsListsEveryName) {
   ASSERT_EQ(json["data"].size(), 2U);
   EXPECT_EQ(json["data"][0]["id"], "nano");
   EXPECT_EQ(json["data"][0]["created"], 1234);
+  EXPECT_EQ(json["data"][1]["root"], "nano");
+  EXPECT_TRUE(json["data"][1]["parent"].is_null());
+  EXPECT_EQ(json["data"][1]["max_model_len"], api.engine.context_tokens());
+  EXPECT_EQ(json["data"][1]["aliases"], (Json{"nano", "kimi-k3"}));
+  EXPECT_EQ(json["data"][1]["capabilities"]["reasoning_efforts"],
+            (Json{"none", "low", "high", "max"}));
+  EXPECT_EQ(json["data"][1]["capabilities"]["vision"], false);
+  EXPECT_FALSE(json["data"][1]["supported_parameters"].empty());
   EXPECT_EQ(Json::parse(body_of(api.get("/v1/models/kimi-k3")))["id"], "kimi-k3");
   const std::string missing = api.get("/v1/models/gpt");
   EXPECT_EQ(status_of(missing), 404);
@@ -32,9 +40,10 @@ TEST(StatusRoutes, HealthAndReadinessTurnWhenDraining) {
   TestApi api(TestApi::says("x"));
   EXPECT_EQ(body_of(api.get("/health")), R"({"status":"ok"})");
   EXPECT_EQ(body_of(api.get("/ready")), R"({"status":"ready"})");
+  EXPECT_EQ(body_of(api.get("/ping")), R"({"status":"ready"})");
   EXPECT_EQ(body_of(api.get("/version")), R"({"version":"1.2.3"})");
   api.service->start_draining();
-  for (const char* path : {"/health", "/ready"}) {
+  for (const char* path : {"/health", "/ready", "/ping"}) {
     const std::string reply = api.get(path);
     EXPECT_EQ(status_of(reply), 503);
     EXPECT_EQ(body_of(reply), R"({"status":"draining"})");

@@ -15,7 +15,8 @@ void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
   if (closed_ || overflowed_) {
     return;
   }
-  overflowed_ = waiting_tokens_ + update.tokens.size() > kMaxWaitingTokens;
+  const std::size_t added = update.tokens.size() + update.prompt.size();
+  overflowed_ = waiting_tokens_ + added > kMaxWaitingTokens;
   if (!overflowed_) {
     add(choice, update);
   }
@@ -26,11 +27,12 @@ void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
 }
 
 void UpdateMailbox::add(std::size_t choice, const engine::Update& update) {
-  waiting_tokens_ += update.tokens.size();
+  waiting_tokens_ += update.tokens.size() + update.prompt.size();
   const bool joins = !batches_.empty() && batches_.back().choice == choice;
   Batch& batch = joins ? batches_.back() : batches_.emplace_back();
   batch.choice = choice;
   batch.tokens.insert(batch.tokens.end(), update.tokens.begin(), update.tokens.end());
+  batch.prompt.insert(batch.prompt.end(), update.prompt.begin(), update.prompt.end());
   batch.finish = update.finish;
   batch.cached_tokens = update.usage.cached_tokens;
   if (update.error != nullptr) {

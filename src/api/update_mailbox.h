@@ -22,12 +22,14 @@ namespace daybreak::api {
 struct Batch {
   std::size_t choice = 0;
   std::vector<engine::GeneratedToken> tokens;
+  std::vector<engine::PromptLogprob> prompt;
   std::optional<engine::FinishReason> finish;
   std::optional<Error> error;
   std::size_t cached_tokens = 0;
 };
 
-// Tokens that may wait for a client that reads too slowly. Past it the answer is given up.
+// Tokens, and rated ids of prompts, that may wait for a client that reads too slowly. Past it the
+// answer is given up.
 inline constexpr std::size_t kMaxWaitingTokens = 65'536;
 
 class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {

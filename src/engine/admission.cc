@@ -21,7 +21,7 @@ Status check_lengths(const GenerateRequest& request, std::size_t context_tokens)
   const std::size_t prompt = request.prompt.size();
   // An answer of one token needs no position of its own: it is sampled after the last prompt id and
   // never fed back. Still counted, so that prompt + answer is what the context promises.
-  if (prompt >= context_tokens) {
+  if (prompt > context_tokens || (prompt == context_tokens && request.max_tokens > 0)) {
     return Error{Errc::kTooLarge,
                  fmt::format("prompt: expected fewer tokens than the context of {}, found {}",
                              context_tokens, prompt)};
@@ -41,9 +41,6 @@ Status check_admissible(const GenerateRequest& request, const AdmissionLimits& l
   if (request.prompt.empty()) {
     return Error{Errc::kInvalidArgument, "prompt: expected at least one token, found none"};
   }
-  if (request.max_tokens == 0) {
-    return Error{Errc::kInvalidArgument, "max_tokens: expected 1 or more, found 0"};
-  }
   if (request.min_tokens > request.max_tokens) {
     return Error{Errc::kInvalidArgument,
                  fmt::format("min_tokens: expected at most max_tokens {}, found {}",
@@ -52,6 +49,11 @@ Status check_admissible(const GenerateRequest& request, const AdmissionLimits& l
   if (request.stop_ids.size() > kMaxStopIds) {
     return Error{Errc::kInvalidArgument, fmt::format("stop_ids: expected at most {}, found {}",
                                                      kMaxStopIds, request.stop_ids.size())};
+  }
+  if (request.prompt_logprobs.value_or(0) > kMaxTopLogprobs) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("prompt_logprobs: expected at most {}, found {}", kMaxTopLogprobs,
+                             *request.prompt_logprobs)};
   }
   DAYBREAK_CHECK_OK(check_lengths(request, limits.context_tokens));
   DAYBREAK_CHECK_OK(check_ids("prompt", request.prompt, limits.vocab_size));

@@ -35,6 +35,7 @@ class AnswerCollector {
 
   // Below: after wait().
   const std::vector<TokenId>& ids() const { return ids_; }
+  const std::vector<PromptLogprob>& prompt() const { return prompt_; }
   const std::string& error() const { return error_; }
   const Usage& usage() const { return usage_; }
 
@@ -42,6 +43,8 @@ class AnswerCollector {
   void take(const Update& update) {
     EXPECT_FALSE(ended_) << "an update after the last one";
     EXPECT_EQ(update.error != nullptr, update.finish == FinishReason::kError);
+    EXPECT_TRUE(update.prompt.empty() || ids_.empty()) << "the prompt after the first token";
+    prompt_.insert(prompt_.end(), update.prompt.begin(), update.prompt.end());
     for (const GeneratedToken& token : update.tokens) {
       ids_.push_back(token.id);
     }
@@ -57,6 +60,7 @@ class AnswerCollector {
   }
 
   std::vector<TokenId> ids_;
+  std::vector<PromptLogprob> prompt_;
   std::string error_;
   Usage usage_;
   bool ended_ = false;

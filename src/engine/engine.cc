@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/admission.h"
+#include "engine/prompt_logprobs.h"
 #include "engine/step_planner.h"
 
 namespace daybreak::engine {
@@ -26,6 +27,7 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
                                               const EngineOptions& options) {
   DAYBREAK_CHECK_OK(check_option("max_queue", options.max_queue, kMaxQueue));
   DAYBREAK_CHECK_OK(check_option("step_tokens", options.step_tokens, kMaxStepTokens));
+  DAYBREAK_CHECK_OK(check_option("prompt_rows", options.prompt_rows, kMaxPromptRows));
   if (model->slots() == 0) {
     return Error{Errc::kInvalidArgument, "max_sequences: expected 1 or more, found 0"};
   }
@@ -229,27 +231,30 @@ void Engine::admit() {
 
 bool Engine::step() {
   std::vector<Job*> ready;
-  std::vector<std::size_t> pending;
   for (const std::unique_ptr<Job>& job : running_) {
     if (!job->due()) {
       ready.push_back(job.get());
-      pending.push_back(job->pending().size());
     }
   }
   if (ready.empty()) {
     return false;
   }
+  std::vector<std::size_t> pending = may_feed(ready);
+  for (std::size_t i = ready.size(); i > 0; --i) {
+    if (pending[i - 1] == 0) {  // no row is left for it in this step
+      pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i - 1));
+      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    }
+  }
   const std::vector<std::size_t> share = plan_step(pending, options_.step_tokens);
   std::vector<StepChunk> chunks;
   std::vector<Job*> jobs;
+  std::span<float> rows(prompt_rows_);
   for (std::size_t i = 0; i < ready.size(); ++i) {
-    if (share[i] == 0) {
-      continue;
+    if (share[i] > 0) {
+      chunks.push_back(chunk_of(*ready[i], share[i], rows));
+      jobs.push_back(ready[i]);
     }
-    chunks.push_back({.sequence = &ready[i]->sequence(),
-                      .ids = ready[i]->pending().first(share[i]),
-                      .logits = share[i] == pending[i] ? ready[i]->logits() : std::span<float>()});
-    jobs.push_back(ready[i]);
   }
   forward(chunks, jobs);
   {
@@ -261,6 +266,35 @@ bool Engine::step() {
   wait_for_masks();
   draw_all_due();
   return true;
+}
+
+std::vector<std::size_t> Engine::may_feed(std::span<Job* const> ready) const {
+  std::vector<std::size_t> wanted;
+  for (const Job* job : ready) {
+    wanted.push_back(job->rates_pending() ? job->pending().size() : 0);
+  }
+  std::vector<std::size_t> counts = share_rows(wanted, options_.prompt_rows);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    if (wanted[i] == 0) {
+      counts[i] = ready[i]->pending().size();
+    }
+  }
+  return counts;
+}
+
+StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) {
+  StepChunk chunk{.sequence = &job.sequence(), .ids = job.pending().first(count), .logits = {}};
+  if (job.rates_pending()) {
+    if (rows.empty()) {  // the first time ever
+      prompt_rows_.resize(options_.prompt_rows * vocab_size_);
+      rows = prompt_rows_;
+    }
+    chunk.logits = rows.first(count * vocab_size_);
+    rows = rows.subspan(chunk.logits.size());
+  } else if (count == job.pending().size()) {
+    chunk.logits = job.logits();
+  }
+  return chunk;
 }
 
 void Engine::submit_mask(Job& job) {
@@ -323,9 +357,18 @@ void Engine::forward(std::span<const StepChunk> chunks, std::span<Job* const> jo
 
 void Engine::consume(Job& job, const StepChunk& fed) {
   const bool reading = job.reading();
+  const Status rated = job.rates_pending() ? job.rate(fed.logits) : ok();
   job.consume(fed.ids.size());
-  const std::lock_guard lock(mutex_);
-  (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size();
+  {
+    const std::lock_guard lock(mutex_);
+    (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size();
+    stats_.nonfinite_rows += rated ? 0 : 1;
+  }
+  if (!rated) {
+    finish(job, FinishReason::kError, &rated.error());
+  } else if (!job.reading() && job.request().max_tokens == 0) {
+    finish(job, FinishReason::kLength, nullptr);
+  }
 }
 
 void Engine::draw(Job& job) {

@@ -35,6 +35,7 @@ namespace daybreak::engine {
 
 inline constexpr std::size_t kMaxStepTokens = 65'536;
 inline constexpr std::size_t kMaxQueue = 65'536;
+inline constexpr std::size_t kMaxPromptRows = 4096;
 
 // What a step waits for masks, in all: enough for masks as they usually are, which are there
 // already, and little beside a step.
@@ -43,6 +44,9 @@ inline constexpr std::chrono::microseconds kMaskGrace{2000};
 struct EngineOptions {
   std::size_t max_queue = 256;    // waiting requests; one more is refused. 1 to kMaxQueue
   std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
+  // Rows of logits that one step computes for prompt log-probabilities, all requests: bounds their
+  // memory and what they delay the others. 1 to kMaxPromptRows.
+  std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   const Clock* clock = &Clock::steady();              // outlives the engine
 };
@@ -77,6 +81,10 @@ class Engine final : public Generator {
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there
+  // Returns how many pending ids each job of `ready` may feed: all, or those it has rows for.
+  std::vector<std::size_t> may_feed(std::span<Job* const> ready) const;
+  // Returns what `job` feeds; takes rows for prompt log-probabilities from `rows`.
+  StepChunk chunk_of(Job& job, std::size_t count, std::span<float>& rows);
   void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
   void consume(Job& job, const StepChunk& fed);  // after `fed` was processed
   void draw(Job& job);
@@ -100,6 +108,7 @@ class Engine final : public Generator {
   std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()
   std::vector<float> logits_;                  // [slots, vocab]
   std::vector<std::span<float>> free_rows_;    // of logits_
+  std::vector<float> prompt_rows_;             // [options_.prompt_rows, vocab] once wanted
   // Finished while a worker had their constraint: at most one for each worker.
   std::vector<std::unique_ptr<Job>> finished_;
   std::unique_ptr<MaskWorkers> mask_workers_;

@@ -165,7 +165,9 @@ TEST(Engine, ChecksRequestsBeforeQueueingThem) {
   r = request(1);
   r.prompt[4] = 50;
   EXPECT_EQ(refused(r).message, "prompt[4]: expected a token id below 50, found 50");
-  EXPECT_EQ(refused(request(1, 12, 0)).code, Errc::kInvalidArgument);
+  GenerateRequest too_many = request(1);
+  too_many.prompt_logprobs = kMaxTopLogprobs + 1;
+  EXPECT_EQ(refused(too_many).code, Errc::kInvalidArgument);
   r = request(1);
   r.min_tokens = 21;
   EXPECT_EQ(refused(r).message, "min_tokens: expected at most max_tokens 20, found 21");

@@ -68,15 +68,14 @@ class FakeModel final : public StepModel {
     std::vector<std::size_t> sizes;
     for (const StepChunk& chunk : chunks) {
       auto& fake = static_cast<Fake&>(*chunk.sequence);
-      for (const TokenId id : chunk.ids) {
-        fake.hash = mix64(fake.hash ^ id);
+      const std::size_t rows = chunk.logits.size() / options_.vocab_size;
+      for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
+        fake.hash = mix64(fake.hash ^ chunk.ids[i]);
         ++fake.length;
-      }
-      for (std::size_t id = 0; id < chunk.logits.size(); ++id) {
-        chunk.logits[id] = static_cast<float>(mix64(fake.hash + id) >> 40) * 0x1p-21F;
-      }
-      if (!chunk.logits.empty() && observer_->edit_logits) {
-        observer_->edit_logits(fake, chunk.logits);
+        if (const std::size_t left = chunk.ids.size() - i; left <= rows) {
+          write_logits(
+              fake, chunk.logits.subspan((rows - left) * options_.vocab_size, options_.vocab_size));
+        }
       }
       sizes.push_back(chunk.ids.size());
     }
@@ -123,6 +122,15 @@ class FakeModel final : public StepModel {
     std::size_t length = 0;
     std::uint64_t hash = 1;
   };
+
+  void write_logits(const Fake& fake, std::span<float> row) const {
+    for (std::size_t id = 0; id < row.size(); ++id) {
+      row[id] = static_cast<float>(mix64(fake.hash + id) >> 40) * 0x1p-21F;
+    }
+    if (observer_->edit_logits) {
+      observer_->edit_logits(fake, row);
+    }
+  }
 
   const FakeModelOptions options_;
   Observer* const observer_;

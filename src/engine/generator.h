@@ -30,7 +30,8 @@ inline constexpr std::size_t kMaxStopIds = 64;
 struct GenerateRequest {
   std::vector<TokenId> prompt;  // 1 id or more
   SamplingParams sampling;
-  std::size_t max_tokens = 0;  // 1 or more; prompt.size() + max_tokens <= context_tokens()
+  // 0: nothing is generated, the prompt is only read (kLength).
+  std::size_t max_tokens = 0;  // prompt.size() + max_tokens <= context_tokens()
   // Ids that end the answer. The id itself is delivered as the last token. Empty: only max_tokens
   // ends it ("ignore eos").
   std::vector<TokenId> stop_ids;
@@ -40,6 +41,9 @@ struct GenerateRequest {
   // be incomplete. Its work may be done on another thread, beside that of other answers; an id that
   // it refuses although its mask has it is an error, told after that id unless it is the last one.
   ConstraintFactory constraint = {};
+  // Report the log-probabilities of the prompt's ids, with so many alternatives (kMaxTopLogprobs at
+  // most). Unset: none.
+  std::optional<std::uint32_t> prompt_logprobs = {};
 };
 
 struct TokenLogprob {
@@ -54,6 +58,15 @@ struct GeneratedToken {
   TokenId id = 0;
   float logprob = 0.0F;           // 0 unless SamplingParams::logprobs is set
   std::vector<TokenLogprob> top;  // SamplingParams::logprobs entries, best first, ties by id
+};
+
+// One id of the prompt as the model rates it after all ids before it; log-probabilities as above.
+struct PromptLogprob {
+  TokenId id = 0;
+  float logprob = 0.0F;
+  std::uint32_t rank = 0;  // 1: the most probable id, ties by id
+  std::vector<TokenLogprob>
+      top;  // GenerateRequest::prompt_logprobs entries, best first, ties by id
 };
 
 enum class FinishReason : std::uint8_t {
@@ -76,9 +89,12 @@ struct Usage {
 // callback.
 struct Update {
   std::span<const GeneratedToken> tokens;  // new ones, in order; may be empty
-  std::optional<FinishReason> finish;      // set on the last Update, and only there
-  const Error* error = nullptr;            // not null iff finish == kError
-  Usage usage;                             // up to and including `tokens`
+  // The next ids of the prompt, if asked for: all but the first one, which nothing precedes, in
+  // order and before the first token.
+  std::span<const PromptLogprob> prompt = {};
+  std::optional<FinishReason> finish;  // set on the last Update, and only there
+  const Error* error = nullptr;        // not null iff finish == kError
+  Usage usage;                         // up to and including `tokens`
 };
 
 // Called on the generator's own thread, never concurrently for one generator. Must not block, and

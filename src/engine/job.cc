@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/job.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
+
+#include "engine/prompt_logprobs.h"
 
 namespace daybreak::engine {
 
@@ -35,6 +39,24 @@ void Job::consume(std::size_t count) {
   }
 }
 
+Status Job::rate(std::span<const float> rows) {
+  const std::size_t vocab_size = logits_.size();
+  std::vector<PromptLogprob> rated;
+  for (std::size_t at = 0; at < rows.size(); at += vocab_size) {
+    const std::span<const float> row = rows.subspan(at, vocab_size);
+    const std::size_t position = read_ + at / vocab_size + 1;
+    if (position == request_.prompt.size()) {
+      std::ranges::copy(row, logits_.begin());
+      break;
+    }
+    DAYBREAK_TRY(PromptLogprob one, rate_prompt_id(row, request_.prompt[position],
+                                                   *request_.prompt_logprobs, position));
+    rated.push_back(std::move(one));
+  }
+  on_update_({.tokens = {}, .prompt = rated, .finish = {}, .usage = usage_});
+  return ok();
+}
+
 Result<Job::Drawn> Job::draw(SamplerScratch& scratch) {
   row_kept_ = false;
   DAYBREAK_TRY(GeneratedToken token, sampler_.choose(logits_, scratch));
@@ -58,7 +80,7 @@ Result<Job::Drawn> Job::take_last() {
 void Job::report(std::span<const GeneratedToken> tokens, std::optional<FinishReason> finish,
                  const Error* error) {
   usage_.completion_tokens += tokens.size();
-  on_update_({.tokens = tokens, .finish = finish, .error = error, .usage = usage_});
+  on_update_({.tokens = tokens, .prompt = {}, .finish = finish, .error = error, .usage = usage_});
 }
 
 }  // namespace daybreak::engine

@@ -46,6 +46,16 @@ class Job {
   [[nodiscard]] std::span<const TokenId> pending() const;
   [[nodiscard]] bool reading() const { return read_ < request_.prompt.size(); }
 
+  // Whether the rows that follow the pending ids are wanted, each, for the log-probabilities of the
+  // prompt. Not when only the last id of the prompt is left: no other follows it.
+  [[nodiscard]] bool rates_pending() const {
+    return request_.prompt_logprobs.has_value() && read_ + 1 < request_.prompt.size();
+  }
+  // Reports the log-probabilities of the ids after the first pending ones, from their rows
+  // [count, vocab], and keeps the last row if it is the one to draw from. To be called before
+  // consume(count). Errors: as rate_prompt_id. REQUIRES: rates_pending().
+  Status rate(std::span<const float> rows);
+
   // Where the row that follows the last pending id goes.
   [[nodiscard]] std::span<float> logits() const { return logits_; }
 

@@ -43,6 +43,13 @@ model::StatePoolOptions pool_options(const model::Model& model, const ModelRunne
           .weights_fingerprint = model.weights_fingerprint()};
 }
 
+model::LogitRows rows_wanted(const StepChunk& chunk, std::size_t vocab_size) {
+  if (chunk.logits.empty()) {
+    return model::LogitRows::kNone;
+  }
+  return chunk.logits.size() == vocab_size ? model::LogitRows::kLast : model::LogitRows::kAll;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ModelRunner>> ModelRunner::create(std::shared_ptr<const model::Model> model,
@@ -78,11 +85,10 @@ Status ModelRunner::forward(std::span<const StepChunk> chunks) {
   std::vector<model::Chunk> work;
   work.reserve(chunks.size());
   for (const StepChunk& chunk : chunks) {
-    work.push_back(
-        {.state = &static_cast<ModelSequence&>(*chunk.sequence).state(),
-         .ids = chunk.ids,
-         .rows = chunk.logits.empty() ? model::LogitRows::kNone : model::LogitRows::kLast,
-         .logits = chunk.logits});
+    work.push_back({.state = &static_cast<ModelSequence&>(*chunk.sequence).state(),
+                    .ids = chunk.ids,
+                    .rows = rows_wanted(chunk, vocab_size()),
+                    .logits = chunk.logits});
   }
   Status status = model_->forward(work, workspace_, *team_);
   if (!status && status.error().code == Errc::kCorrupt) {

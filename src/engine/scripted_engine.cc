@@ -19,6 +19,7 @@ struct ScriptedEngine::Answer {
   UpdateFn on_update;
   Usage usage;
   SteadyClock::time_point due;
+  bool prompt_rated = false;
   bool cancelled = false;
   bool finished = false;
 
@@ -164,6 +165,12 @@ void ScriptedEngine::advance(Answer& answer, bool cancelled) {
   if (cancelled) {
     return finish(answer, FinishReason::kCancelled, nullptr);
   }
+  if (answer.request.prompt_logprobs.has_value() && !std::exchange(answer.prompt_rated, true)) {
+    rate_prompt(answer);
+  }
+  if (answer.request.max_tokens == 0) {
+    return finish(answer, FinishReason::kLength, nullptr);
+  }
   if (answer.usage.completion_tokens < script.ids.size()) {
     GeneratedToken token{.id = script.ids[answer.usage.completion_tokens++], .top = {}};
     if (const auto& wanted = answer.request.sampling.logprobs; wanted.has_value()) {
@@ -187,6 +194,21 @@ void ScriptedEngine::advance(Answer& answer, bool cancelled) {
     return finish(answer, FinishReason::kError, &*script.error);
   }
   finish(answer, script.finish, nullptr);
+}
+
+void ScriptedEngine::rate_prompt(const Answer& answer) {
+  std::vector<PromptLogprob> rated;
+  for (std::size_t position = 1; position < answer.request.prompt.size(); ++position) {
+    PromptLogprob one{.id = answer.request.prompt[position],
+                      .logprob = answer.script.logprob * static_cast<float>(position),
+                      .rank = static_cast<std::uint32_t>(position),
+                      .top = {}};
+    if (*answer.request.prompt_logprobs > 0) {
+      one.top = {{one.id, one.logprob}};
+    }
+    rated.push_back(std::move(one));
+  }
+  answer.on_update({.tokens = {}, .prompt = rated, .finish = {}, .usage = answer.usage});
 }
 
 void ScriptedEngine::finish(Answer& answer, FinishReason reason, const Error* error) {

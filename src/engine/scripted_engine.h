@@ -28,7 +28,8 @@ struct Script {
   std::optional<Error> error;                 // instead of `finish`: fail with this after the ids
   bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
   std::chrono::milliseconds delay_per_token{0};
-  // Reported with each token when the request asks for log-probabilities.
+  // Reported with each token when the request asks for log-probabilities. An id of the prompt at
+  // position p has rank p and p times this.
   float logprob = -0.5F;
   std::size_t cached_tokens = 0;  // reported of the prompt, at most all of it
 };
@@ -68,6 +69,7 @@ class ScriptedEngine final : public Generator {
   void run();
   // Delivers what is due for one answer. Called unlocked, on the engine's thread.
   void advance(Answer& answer, bool cancelled);
+  static void rate_prompt(const Answer& answer);
   void finish(Answer& answer, FinishReason reason, const Error* error);
 
   const ScriptFn script_;

@@ -64,6 +64,9 @@ Result<FinishReason> Session::read_prompt(std::span<const TokenId> ids,
 Result<SessionAnswer> Session::generate(const GenerateRequest& request,
                                         const SessionCallbacks& callbacks) {
   DAYBREAK_CHECK_OK(check_admissible(request, {model_->vocab_size(), model_->context_tokens()}));
+  if (request.prompt_logprobs.has_value()) {
+    return Error{Errc::kUnsupported, "prompt_logprobs: a session does not report them"};
+  }
   const auto fail = [this](Error error) {
     reset();
     return error;
@@ -81,6 +84,10 @@ Result<SessionAnswer> Session::generate(const GenerateRequest& request,
   }
   if (*read == FinishReason::kCancelled) {
     answer.finish = FinishReason::kCancelled;
+    return answer;
+  }
+  if (request.max_tokens == 0) {
+    answer.finish = FinishReason::kLength;
     return answer;
   }
   Sampler sampler(request);

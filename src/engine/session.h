@@ -42,8 +42,9 @@ class Session {
   // `model` must outlive the session.
   explicit Session(StepModel& model) : model_(&model) {}
 
-  // Answers one request. Errors: those of check_admissible, StepModel::acquire and forward, and
-  // Sampler::next. After an error other than kInvalidArgument the state is empty.
+  // Answers one request. Errors: kUnsupported for prompt_logprobs, whose rows a kept state no
+  // longer has; those of check_admissible, StepModel::acquire and forward, and Sampler::next. After
+  // an error other than kInvalidArgument and kUnsupported the state is empty.
   Result<SessionAnswer> generate(const GenerateRequest& request, const SessionCallbacks& callbacks);
 
   // The ids the state has processed.

@@ -40,7 +40,8 @@ class Sequence {
 struct StepChunk {
   Sequence* sequence = nullptr;
   std::span<const TokenId> ids;  // 1 or more, all below vocab_size()
-  // Receives the logits [vocab_size] that follow the last id; empty: not wanted.
+  // Receives the logits [vocab_size] that follow the last id, or those [ids.size(), vocab_size]
+  // that follow each id, as its size says; empty: not wanted.
   std::span<float> logits;
 };
 

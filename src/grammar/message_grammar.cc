@@ -35,7 +35,7 @@ class Writer {
     DAYBREAK_TRY(out_.schemas, schemas_.finish());
     DAYBREAK_TRY(const ExpressionPtr body, body_expression());
     DAYBREAK_TRY(const ExpressionPtr calls, calls_expression(tools));
-    out_.rules.start = message(body, calls);
+    out_.rules.start = rules_.start == Start::kBare ? body : message(body, calls);
     DAYBREAK_TRY(out_.rules, without_left_recursion(std::move(out_.rules), budget_));
     return std::move(out_);
   }
@@ -128,6 +128,7 @@ class Writer {
       case Start::kResponse:
         all = {choice(std::move(open_ways))};
         break;
+      case Start::kBare:  // not a message
       case Start::kNone:
         all = {optional(sequence({elements_.open("think"), thought})), choice(std::move(ways))};
         break;

@@ -50,6 +50,15 @@ Errc error_of(const MessageRules& rules, std::string_view message) {
 
 // ------------------------------------------------------------------------------------ the channels
 
+TEST(MessageGrammar, WithoutAMessageTheBodyIsAllThereIs) {
+  const MessageRules bare = body_rules(Body::kRegex, "a+b", Start::kBare);
+  const auto grammar = compile(bare, test_tokens().markers);
+  ASSERT_TRUE(grammar);
+  EXPECT_TRUE(accepts(**grammar, "aab"));
+  EXPECT_FALSE(accepts(**grammar, "aa"));
+  EXPECT_FALSE(accepts(**grammar, "aabb"));
+}
+
 TEST(MessageGrammar, BeginsInTheChannelThatIsOpen) {
   const MessageRules think = body_rules(Body::kText, "", Start::kThink);
   expect_taken(think, thought() + response(t("hi")) + end());

@@ -33,7 +33,9 @@ struct ToolRule {
 };
 
 struct MessageRules {
-  enum class Start : std::uint8_t { kThink, kResponse, kNone };  // the channel that is open
+  // The channel that is open. kBare: no message at all, the answer is the body alone and has no
+  // markers (raw completions).
+  enum class Start : std::uint8_t { kThink, kResponse, kNone, kBare };
   enum class Body : std::uint8_t {
     kText,        // anything without markers
     kJsonObject,  // one JSON object

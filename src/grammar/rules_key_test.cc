@@ -16,6 +16,7 @@ TEST(RulesKey, DiffersWheneverTheRulesDo) {
     all.push_back(rules);
   };
   add([](MessageRules& r) { r.start = MessageRules::Start::kResponse; });
+  add([](MessageRules& r) { r.start = MessageRules::Start::kBare; });
   add([](MessageRules& r) { r.body = MessageRules::Body::kRegex; });
   add([](MessageRules& r) { r.use = MessageRules::Tools::kRequired; });
   add([](MessageRules& r) { r.parallel = false; });

@@ -48,6 +48,14 @@ void Router::add(std::string method, std::string pattern, Handler handler) {
   routes_.push_back({std::move(method), std::move(pattern), std::move(handler)});
 }
 
+std::vector<std::string> Router::list() const {
+  std::vector<std::string> out;
+  for (const Route& route : routes_) {
+    out.push_back(route.method + " " + route.pattern);
+  }
+  return out;
+}
+
 Router::Match Router::find(std::string_view method, std::string_view path) const {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   Match match;

@@ -26,6 +26,9 @@ class Router {
   // non-empty rest, slashes included, percent-decoded. GET routes also answer HEAD.
   void add(std::string method, std::string pattern, Handler handler);
 
+  // Returns "METHOD pattern" of every route, in the order they were added.
+  [[nodiscard]] std::vector<std::string> list() const;
+
   // Finds the handler for a request. The result borrows from the router.
   [[nodiscard]] Match find(std::string_view method, std::string_view path) const;
 

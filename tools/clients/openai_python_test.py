@@ -122,6 +122,47 @@ def structured_outputs(client, model):
             sys.exit(f"failed: expected an error for {extra}")
 
 
+def completions(client, model):
+    """Raw text: streamed equals plain, a scored prompt equals what was reported when it was generated."""
+    options = {"model": model, "prompt": "Hello! Who", "temperature": 0, "max_tokens": 24, "logprobs": 2}
+    plain = client.completions.create(**options)
+    choice = plain.choices[0]
+    check(plain.object == "text_completion" and choice.text, "some raw text")
+    text, tokens, usage, finish = "", [], None, None
+    for chunk in client.completions.create(**options, stream=True, stream_options={"include_usage": True}):
+        usage = chunk.usage or usage
+        for part in chunk.choices:
+            text += part.text
+            tokens += part.logprobs.tokens if part.logprobs else []
+            finish = part.finish_reason or finish
+    check((text, tokens, finish) == (choice.text, choice.logprobs.tokens, choice.finish_reason), "streamed equals plain")
+    check(usage.completion_tokens == plain.usage.completion_tokens == len(tokens), "usage too")
+    # The ids of the answer, fed back as a prompt, get the same log-probabilities to the last bit.
+    ids = client.completions.create(**options, extra_body={"return_token_ids": True}).choices[0]
+    prompt = ids.prompt_token_ids + ids.token_ids
+    scored = client.completions.create(model=model, prompt=prompt, max_tokens=0, echo=True, logprobs=2).choices[0]
+    begun = len(ids.prompt_token_ids)
+    check(scored.logprobs.token_logprobs[0] is None and len(scored.logprobs.tokens) == len(prompt), "every prompt id")
+    check(scored.logprobs.token_logprobs[begun:] == choice.logprobs.token_logprobs, "scored equals generated")
+    check("".join(scored.logprobs.tokens[:begun]) == "Hello! Who", "the prompt's tokens")
+    rated = client.completions.create(model=model, prompt=prompt, max_tokens=1, extra_body={"prompt_logprobs": 1})
+    rated = rated.choices[0].prompt_logprobs
+    check([r and r[str(i)]["logprob"] for r, i in zip(rated, prompt)] == scored.logprobs.token_logprobs, "both forms")
+    check(all(rated[i][str(prompt[i])]["rank"] == 1 for i in range(begun, len(prompt))), "greedy ids have rank 1")
+    several = client.completions.create(model=model, prompt=["a", "b"], n=2, max_tokens=2, seed=3)
+    check([c.index for c in several.choices] == [0, 1, 2, 3], "prompts and choices")
+    form = client.completions.create(model=model, prompt="x", max_tokens=50, temperature=1, seed=1,
+                                     extra_body={"guided_regex": "[0-9]{3}", "ignore_eos": True}).choices[0]
+    check(re.fullmatch("[0-9]{3}", form.text) and form.finish_reason == "stop", f"a form: {form.text!r}")
+    for wrong in ({"suffix": "x"}, {"best_of": 2}, {"logprobs": 21}):
+        try:
+            client.completions.create(model=model, prompt="a", **wrong)
+        except openai.BadRequestError as raised:
+            check(raised.body["param"] in wrong, f"the field of {wrong}")
+        else:
+            sys.exit(f"failed: expected an error for {wrong}")
+
+
 def main():
     client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="none", max_retries=0, timeout=120)
     model = client.models.list().data[0].id
@@ -129,7 +170,8 @@ def main():
     plain_and_streamed(client, model)
     options_and_errors(client, model)
     structured_outputs(client, model)
-    print(f"openai {openai.__version__} (Python): models, plain, streamed, n=2, tools, logprobs, structured, errors ok")
+    completions(client, model)
+    print(f"openai {openai.__version__} (Python): models, plain, streamed, n=2, tools, logprobs, structured, completions, errors ok")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh openai|responses|anthropic python|node DAYBREAK_BINARY
+# usage: run.sh openai|responses|anthropic|openapi python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
@@ -14,7 +14,7 @@ mkdir -p "$cache"
 skip() { echo "SKIPPED: $1" >&2; exit 77; }
 
 case "$client" in
-  python)
+  python|openapi)
     if ! [[ -x "$cache/venv/bin/python" ]]; then
       python3 -m venv "$cache/venv" >&2 || { rm -rf "$cache/venv"; skip "python3 has no venv module"; }
     fi
@@ -31,7 +31,7 @@ case "$client" in
       skip "the client packages cannot be installed with npm"
     run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
-  *) echo "usage: run.sh openai|responses|anthropic python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh openai|responses|anthropic|openapi python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
 
 out="$(mktemp)"

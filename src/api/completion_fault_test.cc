@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion requests that are wrong: refused with the field, never answered as something else.
+
+#include <gtest/gtest.h>
+
+#include "api/completion_test_client.h"
+
+namespace daybreak::api {
+namespace {
+
+struct Bad {
+  const char* body;
+  const char* param;
+};
+
+TEST(CompletionFault, EveryFieldThatIsWrongIsNamed) {
+  TestApi api(TestApi::says("x"));
+  for (const Bad& bad : {
+           Bad{R"({})", "prompt"},
+           Bad{R"({"prompt":null})", "prompt"},
+           Bad{R"({"prompt":7})", "prompt"},
+           Bad{R"({"prompt":{}})", "prompt"},
+           Bad{R"({"prompt":[]})", "prompt"},
+           Bad{R"({"prompt":""})", "prompt"},
+           Bad{R"({"prompt":["a",""]})", "prompt[1]"},
+           Bad{R"({"prompt":["a",1]})", "prompt[1]"},
+           Bad{R"({"prompt":[1,"a"]})", "prompt[1]"},
+           Bad{R"({"prompt":[1,-1]})", "prompt[1]"},
+           Bad{R"({"prompt":[1,1.5]})", "prompt[1]"},
+           Bad{R"({"prompt":[99999999]})", "prompt[0]"},
+           Bad{R"({"prompt":[[1],[]]})", "prompt[1]"},
+           Bad{R"({"prompt":[[1],"a"]})", "prompt[1]"},
+           Bad{R"({"prompt":[[1],[2,"a"]]})", "prompt[1][1]"},
+           Bad{R"({"prompt":[null]})", "prompt[0]"},
+           Bad{R"({"prompt":"a","suffix":"b"})", "suffix"},
+           Bad{R"({"prompt":"a","suffix":""})", "suffix"},
+           Bad{R"({"prompt":"a","max_tokens":-1})", "max_tokens"},
+           Bad{R"({"prompt":"a","max_tokens":"5"})", "max_tokens"},
+           Bad{R"({"prompt":"a","max_tokens":9999999})", "max_tokens"},
+           Bad{R"({"prompt":"a","min_tokens":17})", "min_tokens"},
+           Bad{R"({"prompt":"a","max_tokens":0,"min_tokens":1})", "min_tokens"},
+           Bad{R"({"prompt":"a","logprobs":true})", "logprobs"},
+           Bad{R"({"prompt":"a","logprobs":21})", "logprobs"},
+           Bad{R"({"prompt":"a","logprobs":-1})", "logprobs"},
+           Bad{R"({"prompt":"a","prompt_logprobs":21})", "prompt_logprobs"},
+           Bad{R"({"prompt":"a","prompt_logprobs":-1})", "prompt_logprobs"},
+           Bad{R"({"prompt":"a","prompt_logprobs":0,"stream":true})", "prompt_logprobs"},
+           Bad{R"({"prompt":"a","echo":"yes"})", "echo"},
+           Bad{R"({"prompt":"a","n":0})", "n"},
+           Bad{R"({"prompt":"a","n":9})", "n"},
+           Bad{R"({"prompt":"a","best_of":2})", "best_of"},
+           Bad{R"({"prompt":"a","n":2,"best_of":3})", "best_of"},
+           Bad{R"({"prompt":"a","stream":1})", "stream"},
+           Bad{R"({"prompt":"a","stream_options":{"include_usage":1}})",
+               "stream_options.include_usage"},
+           Bad{R"({"prompt":"a","temperature":3})", "temperature"},
+           Bad{R"({"prompt":"a","stop":[""]})", "stop[0]"},
+           Bad{R"({"prompt":"a","stop_token_ids":["a"]})", "stop_token_ids[0]"},
+           Bad{R"({"prompt":"a","skip_special_tokens":0})", "skip_special_tokens"},
+           Bad{R"({"prompt":"a","add_special_tokens":0})", "add_special_tokens"},
+           Bad{R"({"prompt":"a","allow_special":0})", "allow_special"},
+           Bad{R"({"prompt":"a","return_token_ids":0})", "return_token_ids"},
+           Bad{R"({"prompt":"a","guided_regex":"("})", "guided_regex"},
+           Bad{R"({"prompt":"a","guided_regex":"a","guided_choice":["a"]})", "guided_choice"},
+           Bad{R"({"prompt":"a","response_format":{"type":"xml"}})", "response_format.type"},
+       }) {
+    const std::string reply = api.post(bad.body, kCompletions);
+    const Json error = Json::parse(testing::body_of(reply))["error"];
+    EXPECT_EQ(error["param"], bad.param) << bad.body << reply;
+    EXPECT_EQ(testing::status_of(reply), 400) << bad.body << reply;
+    EXPECT_EQ(error["type"], "invalid_request_error") << bad.body;
+  }
+  EXPECT_TRUE(api.engine.requests().empty());
+  EXPECT_EQ(testing::status_of(api.post(R"({"prompt":"a","model":"gpt-9"})", kCompletions)), 404);
+  EXPECT_EQ(testing::status_of(api.post("{", kCompletions)), 400);
+  EXPECT_EQ(testing::status_of(api.post(R"({"prompt":"a","prompt":"b"})", kCompletions)), 400);
+  EXPECT_EQ(testing::status_of(api.get(kCompletions)), 405);
+}
+
+TEST(CompletionFault, ListsAndLogprobsHaveBounds) {
+  TestApi api(TestApi::says("x"));
+  std::string prompts = "[\"a\"";
+  for (int i = 0; i < 128; ++i) {
+    prompts += ",\"a\"";
+  }
+  EXPECT_EQ(testing::status_of(api.post(completion_body("", prompts + "]"), kCompletions)), 413);
+  std::string ids = "[1";
+  for (int i = 0; i < 7000; ++i) {
+    ids += ",1";
+  }
+  const std::string reply =
+      api.post(completion_body(R"("echo":true,"max_tokens":0,"logprobs":20,"n":8)", ids + "]"),
+               kCompletions);
+  EXPECT_EQ(testing::status_of(reply), 400);
+  EXPECT_EQ(Json::parse(testing::body_of(reply))["error"]["param"], "logprobs");
+  EXPECT_TRUE(api.engine.requests().empty());
+}
+
+TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {
+  TestApi api(TestApi::says("x"), {.engine = {.context_tokens = 10}});
+  const auto param = [&](const std::string& more, const std::string& prompt) {
+    const std::string reply = api.post(completion_body(more, prompt), kCompletions);
+    const Json body = Json::parse(testing::body_of(reply));
+    return body.contains("error") ? body["error"]["param"].dump() : "fine";
+  };
+  EXPECT_EQ(param("", "[1,2,3,4,5,6]"), "fine");
+  EXPECT_EQ(api.engine.requests().at(0).max_tokens, 4U);
+  EXPECT_EQ(param(R"("max_tokens":5)", "[1,2,3,4,5,6]"), "\"max_tokens\"");
+  EXPECT_EQ(param(R"("max_tokens":0)", "[1,2,3,4,5,6,7,8,9,10]"), "fine");
+  EXPECT_EQ(param("", "[[1],[1,2,3,4,5,6,7,8,9,10]]"), "\"prompt[1]\"");
+}
+
+TEST(CompletionFault, AFailureIsAStatusBeforeTheFirstTokenAndAnEventAfterIt) {
+  std::vector<TokenId> ids;
+  TestApi api([&](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.ids = ids;
+    script.error = Error{Errc::kIo, "disk on fire"};
+    script.delay_per_token = std::chrono::milliseconds(20);
+    return script;
+  });
+  for (const char* stream : {R"("stream":false)", R"("stream":true)"}) {
+    EXPECT_EQ(testing::status_of(api.post(completion_body(stream), kCompletions)), 500);
+  }
+  ids = chat::shapes::encode(*api.tokenizer, "some words");
+  const auto events = api.post_stream(completion_body(R"("stream":true)"), kCompletions);
+  EXPECT_TRUE(Json::parse(events.back()).contains("error"));
+}
+
+TEST(CompletionFault, AClientThatLeavesStopsEveryChoice) {
+  TestApi api([](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.hang = true;
+    return script;
+  });
+  {
+    RawClient client(api.server->port());
+    client.send(TestApi::request_text(completion_body(R"("n":2)", R"(["a","b"])"), kCompletions));
+    EXPECT_TRUE(eventually([&] { return api.engine.stats().running == 4; }));
+  }
+  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 4; }));
+}
+
+TEST(CompletionFault, UnknownFieldsAreListed) {
+  TestApi api(TestApi::says("x"));
+  const std::string reply = api.post(completion_body(R"("use_beam_search":false)"), kCompletions);
+  EXPECT_NE(reply.find("x-daybreak-ignored-fields: use_beam_search"), std::string::npos) << reply;
+}
+
+}  // namespace
+}  // namespace daybreak::api

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// From a generation to the answer of an exchange, whole or as a stream of events, whatever is
+// generated. `Call` writes what `Generation` gives: see ChatCall (chat_call.h) and Generation.
+
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/unhook.h"
+#include "base/result.h"
+#include "chat/response_json.h"
+#include "http/exchange.h"
+
+namespace daybreak::api {
+
+// Returns the answer for an error, in the words of a protocol.
+using RefuseFn = std::function<http::Response(const http::Request&, const Error&)>;
+
+inline http::Task<void> refuse(http::Exchange& exchange, const RefuseFn& refusal,
+                               const Error& error) {
+  http::Response response = refusal(exchange.request(), error);
+  co_await exchange.respond(std::move(response));
+}
+
+// Sends everything as events. The status line waits for the first token, so that an error before it
+// is still an HTTP status.
+template <class Call, class Generation>
+http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
+                                Generation& generation) {
+  bool started = false;
+  while (!generation.done()) {
+    auto deltas = co_await generation.next();
+    if (!deltas && !started) {
+      co_return co_await refuse(exchange, refusal, deltas.error());
+    }
+    std::string frames =
+        deltas ? call.frames(*deltas, generation) : call.error_frames(deltas.error());
+    if (!frames.empty() && !std::exchange(started, true)) {
+      std::vector<http::Header> headers = call.stream_headers(generation);
+      co_await exchange.start_events(std::move(headers));
+    }
+    const bool there = co_await exchange.send_events(std::move(frames));
+    if (!deltas || !there) {
+      co_return;
+    }
+  }
+}
+
+template <class Call, class Generation>
+http::Task<void> reply_whole(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
+                             Generation& generation) {
+  while (!generation.done()) {
+    auto deltas = co_await generation.next();
+    if (!deltas) {
+      co_return co_await refuse(exchange, refusal, deltas.error());
+    }
+    call.note(*deltas);
+  }
+  http::Response response = call.whole(generation);
+  co_await exchange.respond(std::move(response));
+}
+
+template <class Generation>
+void note_generation(http::Exchange& exchange, const Generation& generation,
+                     std::chrono::steady_clock::time_point began) {
+  const chat::TokenUsage usage = generation.usage();
+  exchange.note({"prompt_tokens", static_cast<std::int64_t>(usage.prompt_tokens)});
+  exchange.note({"completion_tokens", static_cast<std::int64_t>(usage.completion_tokens)});
+  if (const auto first = generation.first_token()) {
+    const auto ttft = std::chrono::duration_cast<std::chrono::milliseconds>(*first - began);
+    exchange.note({"ttft_ms", ttft.count()});
+  }
+}
+
+// Submits, answers, and stops the generator when the client leaves.
+template <class Call, class Generation>
+http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
+                       Generation& generation, bool stream,
+                       std::chrono::steady_clock::time_point began) {
+  if (const Status status = generation.submit(); !status) {
+    co_return co_await refuse(exchange, refusal, status.error());
+  }
+  exchange.on_gone([&generation] { generation.cancel(); });
+  const Unhook unhook(exchange);
+  if (stream) {
+    co_await reply_streamed(exchange, refusal, call, generation);
+  } else {
+    co_await reply_whole(exchange, refusal, call, generation);
+  }
+  note_generation(exchange, generation, began);
+}
+
+}  // namespace daybreak::api

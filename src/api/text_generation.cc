@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/text_generation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "api/random.h"
+
+namespace daybreak::api {
+namespace {
+
+using engine::FinishReason;
+
+TextChoiceOptions choice_options(const PreparedCompletion& completion) {
+  const CompletionRequest& request = completion.request;
+  return {.stop = completion.shared.request.sampling.stop,
+          .stop_ids = completion.shared.stop_ids,
+          .skip_special_tokens = request.skip_special_tokens,
+          .echo = request.echo,
+          .logprobs = request.logprobs,
+          .prompt_logprobs = request.prompt_logprobs};
+}
+
+}  // namespace
+
+TextGeneration::TextGeneration(Context& context, const PreparedCompletion& completion,
+                               const boost::asio::any_io_executor& strand)
+    : context_(context),
+      completion_(completion),
+      mailbox_(std::make_shared<UpdateMailbox>(strand)),
+      cached_tokens_(completion.prompts.size(), 0) {
+  choices_.reserve(completion.choices());
+  for (std::size_t i = 0; i < completion.choices(); ++i) {
+    choices_.emplace_back(*context.tokenizer, choice_options(completion));
+  }
+}
+
+TextGeneration::~TextGeneration() {
+  mailbox_->close();
+  cancel();
+}
+
+Status TextGeneration::submit() {
+  const std::uint64_t seed = random_bits();
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    auto id = context_.generator.submit(
+        generate_request(completion_, i, seed),
+        [mailbox = mailbox_, i](const engine::Update& update) { mailbox->push(i, update); });
+    if (!id) {
+      cancel();
+      return std::move(id).error();
+    }
+    ids_.push_back(*id);
+  }
+  return ok();
+}
+
+void TextGeneration::cancel() {
+  cancelled_ = true;
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    if (!choices_[i].finished()) {
+      context_.generator.cancel(ids_[i]);
+    }
+  }
+}
+
+boost::asio::awaitable<Result<std::vector<TextChoiceDelta>>> TextGeneration::next() {
+  auto batches = co_await mailbox_->next();
+  if (!batches) {
+    cancel();
+    co_return std::move(batches).error();
+  }
+  std::vector<TextChoiceDelta> out;
+  for (const Batch& batch : *batches) {
+    if (Status status = consume(batch, out); !status) {
+      cancel();
+      co_return std::move(status).error();
+    }
+  }
+  co_return out;
+}
+
+Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>& out) {
+  TextChoice& choice = choices_[batch.choice];
+  if (choice.finished()) {
+    return ok();  // what came while a stop string was being noticed
+  }
+  if (batch.finish == FinishReason::kError) {
+    return batch.error.value_or(Error{Errc::kIo, "generation failed"});
+  }
+  if (!batch.tokens.empty() && !first_token_) {
+    first_token_ = std::chrono::steady_clock::now();
+  }
+  const std::size_t prompt = completion_.prompt_of(batch.choice);
+  cached_tokens_[prompt] = std::max(cached_tokens_[prompt], batch.cached_tokens);
+  std::vector<TextDelta> deltas;
+  if (!choice.begun()) {
+    choice.begin(completion_.prompts[prompt], deltas);
+  }
+  choice.rate(batch.prompt, deltas);
+  choice.push(batch.tokens, deltas);
+  if (choice.finished()) {
+    context_.generator.cancel(ids_[batch.choice]);  // ended before the engine knew; ignored if over
+  }
+  if (batch.finish == FinishReason::kCancelled && !choice.finished()) {
+    return cancelled_ ? Error{Errc::kCancelled, "the request was cancelled"}
+                      : Error{Errc::kUnavailable, "the server is shutting down"};
+  }
+  if (batch.finish) {
+    choice.finish(*batch.finish, deltas);
+  }
+  for (TextDelta& delta : deltas) {
+    out.push_back({batch.choice, std::move(delta)});
+  }
+  return ok();
+}
+
+bool TextGeneration::done() const {
+  return std::ranges::all_of(choices_, [](const TextChoice& choice) { return choice.finished(); });
+}
+
+chat::TokenUsage TextGeneration::usage() const {
+  chat::TokenUsage usage{.prompt_tokens = completion_.shared.billed_prompt_tokens};
+  for (const TextChoice& choice : choices_) {
+    usage.completion_tokens += choice.completion_tokens();
+  }
+  const std::size_t cached =
+      std::accumulate(cached_tokens_.begin(), cached_tokens_.end(), std::size_t{0});
+  usage.cached_tokens = std::min(cached, usage.prompt_tokens);
+  return usage;
+}
+
+}  // namespace daybreak::api
