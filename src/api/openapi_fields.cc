@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "api/openapi.h"
+#include "chat/field_table.h"
 
 namespace daybreak::api {
 namespace {
@@ -15,7 +18,8 @@ constexpr std::string_view kAboveZero = R"({"type":"number","exclusiveMinimum":0
 constexpr std::string_view kTexts =
     R"({"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]})";
 
-constexpr auto kChatFields = std::to_array<RequestField>({
+// What is known of the values; the names are those of the field table.
+constexpr auto kChatSchemas = std::to_array<RequestField>({
     {"model", kText},
     {"messages", R"({"type":"array","minItems":1,"items":{"type":"object","properties":)"
                  R"({"role":{"enum":["system","developer","user","assistant","tool"]}},)"
@@ -35,7 +39,7 @@ constexpr auto kChatFields = std::to_array<RequestField>({
     {"top_k", R"({"type":"integer","minimum":-1})"},
     {"min_p", R"({"type":"number","minimum":0,"maximum":1})"},
     {"typical_p", kAboveZero},
-    {"repetition_penalty", R"({"type":"number","minimum":0.01,"maximum":100})"},
+    {"repetition_penalty", R"({"type":"number","minimum":0.01,"maximum":10})"},
     {"presence_penalty", kPenalty},
     {"frequency_penalty", kPenalty},
     {"logit_bias", kObject},
@@ -59,8 +63,26 @@ constexpr auto kChatFields = std::to_array<RequestField>({
     {"add_generation_prompt", kBoolean},
 });
 
+bool is_top_level(std::string_view name) { return name.find_first_of(".[") == name.npos; }
+
+std::vector<RequestField> make_chat_fields() {
+  std::vector<RequestField> fields;
+  for (const chat::FieldRule& rule : chat::field_rules()) {
+    if (rule.verdict != chat::FieldVerdict::kHonoured || !is_top_level(rule.name)) {
+      continue;
+    }
+    const auto* known = std::ranges::find(kChatSchemas, rule.name, &RequestField::name);
+    fields.push_back(
+        {rule.name, known == kChatSchemas.end() ? std::string_view("{}") : known->schema});
+  }
+  return fields;
+}
+
 }  // namespace
 
-std::span<const RequestField> chat_fields() { return kChatFields; }
+std::span<const RequestField> chat_fields() {
+  static const std::vector<RequestField> fields = make_chat_fields();
+  return fields;
+}
 
 }  // namespace daybreak::api
