@@ -33,6 +33,7 @@ struct TestApiOptions {
   ResponseStoreOptions responses{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
+  std::shared_ptr<access::AccessPolicy> access = nullptr;
 };
 
 class TestApi {
@@ -54,6 +55,7 @@ class TestApi {
                                  .contract = options.contract,
                                  .model_context = options.model_context,
                                  .responses = options.responses,
+                                 .access = options.access,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "access/access_policy.h"
 #include "api/response_store.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -38,6 +39,7 @@ struct ServiceOptions {
   bool vision = false;                  // images in a request are looked at
   std::size_t workers = 2;              // threads that parse, render and tokenize requests
   ResponseStoreOptions responses = {};  // kept for previous_response_id
+  std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
@@ -52,6 +54,7 @@ struct Context {
   Log& log;
   std::shared_ptr<const grammar::VocabularyIndex> vocabulary;
   std::shared_ptr<grammar::GrammarService> grammars;
+  std::shared_ptr<access::AccessPolicy> access;  // null: everybody may, nothing is recorded
   std::shared_ptr<ResponseStore> responses;
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/chat_call.h"
 #include "api/completion_json.h"
 #include "api/constraint.h"
@@ -114,6 +115,10 @@ Task<void> handle(Context& context, Exchange& exchange) {
         exchange, refusal,
         Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
   }
+  Admission admission(context, exchange);
+  if (const Status allowed = admission.authenticate(); !allowed) {
+    co_return co_await refuse(exchange, refusal, allowed.error());
+  }
   std::optional<Result<PreparedCompletion>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(prepare_completion(exchange.request().body, context));
@@ -124,13 +129,19 @@ Task<void> handle(Context& context, Exchange& exchange) {
   }
   CompletionCall call(**std::move(prepared), context);
   PreparedChat& shared = call.completion().shared;
+  if (const Status may =
+          admission.begin(shared.request.model, shared.billed_prompt_tokens,
+                          shared.max_tokens * call.completion().choices(), shared.request.stream);
+      !may) {
+    co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
+  }
   auto constraint = co_await compile_constraint(context, exchange, shared);
   if (!constraint) {
     co_return co_await refuse(exchange, refusal, constraint.error());
   }
   shared.constraint = *std::move(constraint);
   TextGeneration generation(context, call.completion(), exchange.executor());
-  co_await reply(exchange, refusal, call, generation, shared.request.stream, began);
+  co_await reply(exchange, refusal, call, generation, shared.request.stream, began, admission);
 }
 
 }  // namespace

@@ -4,14 +4,17 @@
 // From a generation to the answer of an exchange, whole or as a stream of events, whatever is
 // generated. `Call` writes what `Generation` gives: see ChatCall (chat_call.h) and Generation.
 
+#include <algorithm>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/admission.h"
 #include "api/unhook.h"
 #include "base/result.h"
 #include "chat/response_json.h"
@@ -23,46 +26,78 @@ namespace daybreak::api {
 using RefuseFn = std::function<http::Response(const http::Request&, const Error&)>;
 
 inline http::Task<void> refuse(http::Exchange& exchange, const RefuseFn& refusal,
-                               const Error& error) {
+                               const Error& error, std::vector<http::Header> headers = {}) {
   http::Response response = refusal(exchange.request(), error);
+  replace_headers(response, std::move(headers));
   co_await exchange.respond(std::move(response));
+}
+
+inline access::Outcome outcome_of(const Error& error) {
+  return error.code == Errc::kCancelled ? access::Outcome::kCancelled : access::Outcome::kError;
+}
+
+// Takes over how the choices among `deltas` ended. Returns whether one did.
+template <class Deltas>
+bool note_outcome(const Deltas& deltas, access::Outcome& outcome) {
+  bool ended = false;
+  for (const auto& one : deltas) {
+    if (const auto reason = access::parse_outcome(one.delta.finish_reason); reason) {
+      outcome = *reason;
+      ended = true;
+    }
+  }
+  return ended;
 }
 
 // Sends everything as events. The status line waits for the first token, so that an error before it
 // is still an HTTP status.
 template <class Call, class Generation>
 http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
-                                Generation& generation) {
+                                Generation& generation, Admission& admission) {
   bool started = false;
+  access::Outcome outcome = access::Outcome::kStop;
   while (!generation.done()) {
     auto deltas = co_await generation.next();
+    if (!deltas) {
+      co_await admission.finish(generation.usage(), outcome_of(deltas.error()));
+    }
     if (!deltas && !started) {
-      co_return co_await refuse(exchange, refusal, deltas.error());
+      co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
+    }
+    // A client that has seen the end of its answer finds it in the ledger.
+    if (deltas && note_outcome(*deltas, outcome) && generation.done()) {
+      co_await admission.finish(generation.usage(), outcome);
     }
     std::string frames =
         deltas ? call.frames(*deltas, generation) : call.error_frames(deltas.error());
     if (!frames.empty() && !std::exchange(started, true)) {
       std::vector<http::Header> headers = call.stream_headers(generation);
+      std::ranges::move(admission.headers(), std::back_inserter(headers));
       co_await exchange.start_events(std::move(headers));
     }
     const bool there = co_await exchange.send_events(std::move(frames));
     if (!deltas || !there) {
-      co_return;
+      co_return co_await admission.finish(generation.usage(), access::Outcome::kCancelled);
     }
   }
 }
 
 template <class Call, class Generation>
 http::Task<void> reply_whole(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
-                             Generation& generation) {
+                             Generation& generation, Admission& admission) {
+  access::Outcome outcome = access::Outcome::kStop;
   while (!generation.done()) {
     auto deltas = co_await generation.next();
     if (!deltas) {
-      co_return co_await refuse(exchange, refusal, deltas.error());
+      co_await admission.finish(generation.usage(), outcome_of(deltas.error()));
+      co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
     }
+    static_cast<void>(note_outcome(*deltas, outcome));
     call.note(*deltas);
   }
+  co_await admission.finish(generation.usage(), outcome);
   http::Response response = call.whole(generation);
+  replace_headers(response, admission.headers());
   co_await exchange.respond(std::move(response));
 }
 
@@ -82,16 +117,16 @@ void note_generation(http::Exchange& exchange, const Generation& generation,
 template <class Call, class Generation>
 http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
                        Generation& generation, bool stream,
-                       std::chrono::steady_clock::time_point began) {
+                       std::chrono::steady_clock::time_point began, Admission& admission) {
   if (const Status status = generation.submit(); !status) {
     co_return co_await refuse(exchange, refusal, status.error());
   }
   exchange.on_gone([&generation] { generation.cancel(); });
   const Unhook unhook(exchange);
   if (stream) {
-    co_await reply_streamed(exchange, refusal, call, generation);
+    co_await reply_streamed(exchange, refusal, call, generation, admission);
   } else {
-    co_await reply_whole(exchange, refusal, call, generation);
+    co_await reply_whole(exchange, refusal, call, generation, admission);
   }
   note_generation(exchange, generation, began);
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/constraint.h"
 #include "api/on_worker.h"
 #include "api/reply.h"
@@ -18,9 +19,11 @@ using http::Exchange;
 using http::Task;
 
 Task<void> generate(Context& context, Exchange& exchange, const ChatProtocol& protocol,
-                    ChatCall& call, std::chrono::steady_clock::time_point began) {
+                    ChatCall& call, std::chrono::steady_clock::time_point began,
+                    Admission& admission) {
   Generation generation(context, call.chat(), exchange.executor());
-  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream, began);
+  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream, began,
+                 admission);
 }
 
 Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exchange) {
@@ -29,6 +32,10 @@ Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exch
     co_return co_await refuse(
         exchange, protocol.refuse,
         Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
+  }
+  Admission admission(context, exchange);
+  if (const Status allowed = admission.authenticate(); !allowed) {
+    co_return co_await refuse(exchange, protocol.refuse, allowed.error());
   }
   std::optional<Result<std::unique_ptr<ChatCall>>> prepared;
   const std::function<void()> work = [&] {
@@ -39,12 +46,18 @@ Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exch
     co_return co_await refuse(exchange, protocol.refuse, (*prepared).error());
   }
   ChatCall& call = ***prepared;
+  const PreparedChat& chat = call.chat();
+  if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
+                                         chat.max_tokens * chat.request.n, chat.request.stream);
+      !may) {
+    co_return co_await refuse(exchange, protocol.refuse, may.error(), admission.headers());
+  }
   auto constraint = co_await compile_constraint(context, exchange, call.chat());
   if (!constraint) {
     co_return co_await refuse(exchange, protocol.refuse, constraint.error());
   }
   call.constrain(*std::move(constraint));
-  co_await generate(context, exchange, protocol, call, began);
+  co_await generate(context, exchange, protocol, call, began, admission);
 }
 
 }  // namespace

@@ -2,10 +2,16 @@
 #include "api/service.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "api/admission.h"
 #include "api/anthropic_messages.h"
+#include "api/anthropic_reply.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
@@ -29,6 +35,21 @@ const std::vector<double>& duration_bounds() {
   return bounds;
 }
 
+// What a load balancer, a monitor or a curious client may ask without a key.
+constexpr std::array<std::string_view, 6> kOpenRoutes = {"/health",  "/ready",   "/ping",
+                                                         "/metrics", "/version", "/openapi.json"};
+
+bool is_anthropic(std::string_view pattern) {
+  return pattern.find("/v1/messages") != std::string_view::npos;
+}
+
+http::Response openai_refusal(const http::Request& /*request*/, const Error& error) {
+  return error_response(error);
+}
+
+// Longest wait for usage that is on its way to the ledger, at the end.
+constexpr std::chrono::seconds kLedgerWait{10};
+
 }  // namespace
 
 Service::Service(std::unique_ptr<Context> context) : context_(std::move(context)) {}
@@ -50,6 +71,7 @@ Result<std::unique_ptr<Service>> Service::create(
   auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
   const std::size_t workers = options.workers;
+  auto access = options.access;
   std::unique_ptr<Context> context(new Context{.options = std::move(options),  // NOLINT: aggregate
                                                .tokenizer = std::move(tokenizer),
                                                .markers = markers,
@@ -58,6 +80,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .log = log,
                                                .vocabulary = std::move(vocabulary),
                                                .grammars = std::move(grammars),
+                                               .access = std::move(access),
                                                .responses = std::move(responses),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
@@ -88,6 +111,15 @@ http::Router Service::router() {
   add_response_routes(router, *context_);
   add_token_routes(router, *context_);
   add_status_routes(router, *context_);
+  // Whatever is not open needs a key, so that a new route cannot be left unguarded by mistake.
+  router.wrap([this](std::string_view pattern, http::Handler handler) {
+    if (std::ranges::find(kOpenRoutes, pattern) != kOpenRoutes.end()) {
+      return handler;
+    }
+    return with_key(*context_, access::Scope::kInference,
+                    is_anthropic(pattern) ? anthropic_error_response : openai_refusal,
+                    std::move(handler));
+  });
   return router;
 }
 
@@ -101,6 +133,12 @@ void Service::start_draining() { context_->draining = true; }
 void Service::stop_workers() {
   context_->workers.join();
   context_->grammars->stop();
+  const access::Ledger* ledger = context_->access ? context_->access->ledger() : nullptr;
+  const auto until = std::chrono::steady_clock::now() + kLedgerWait;
+  while (ledger != nullptr && ledger->stats().queued > 0 &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void Service::record(const http::AccessRecord& record) {

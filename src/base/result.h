@@ -39,6 +39,8 @@ enum class Errc : std::uint8_t {
 struct Error {
   Errc code;
   std::string message;
+  // A literal, finer than the code, where a protocol has a name for it ("incorrect_api_key_error").
+  std::string_view reason = {};
 
   // Returns the same error prefixed with where it happened ("shard 3: ...").
   [[nodiscard]] Error in(std::string_view context) && {

@@ -267,7 +267,7 @@ std::string usage_chunk_json(const ReplyHead& head, const TokenUsage& usage) {
 std::string error_json(const Error& error) {
   std::string out = "{\"error\":{";
   append_text_member(out, "message", error.message);
-  append_text_member(out, "type", error_type(error.code));
+  append_text_member(out, "type", error.reason.empty() ? error_type(error.code) : error.reason);
   append_key(out, "param");
   if (const std::string_view param = param_of(error); param.empty()) {
     out += "null";

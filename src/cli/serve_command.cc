@@ -22,6 +22,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/runner_options.h"
+#include "cli/server_access.h"
 #include "cli/server_config_sources.h"
 #include "engine/engine.h"
 #include "grammar/formats.h"
@@ -142,6 +143,8 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
   DAYBREAK_TRY(const auto engine,
                engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
                                                          .step_tokens = config.step_tokens}));
+  DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
+  const KeyReloader reloader(access.get(), log);
   Metrics metrics;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
@@ -157,6 +160,7 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                     .workers = config.workers,
                     .responses = {.max_bytes = config.response_store_mb << 20U,
                                   .max_age = std::chrono::seconds(config.response_store_seconds)},
+                    .access = access,
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,
                                  .limits = {.steps = config.grammar_steps}}},

@@ -34,6 +34,10 @@ struct ServerConfig {
   std::size_t max_tokens = 131'072;
   std::string vendor_compat = "off";
 
+  std::string access_db;
+  std::string access_pepper;
+  std::string prices;
+
   std::size_t grammar_threads = 1;
   std::size_t grammar_cache_mb = 64;
   std::size_t grammar_steps = 4'000'000;

@@ -56,6 +56,12 @@ std::vector<std::string> Router::list() const {
   return out;
 }
 
+void Router::wrap(const WrapFn& wrap) {
+  for (Route& route : routes_) {
+    route.handler = wrap(route.pattern, std::move(route.handler));
+  }
+}
+
 Router::Match Router::find(std::string_view method, std::string_view path) const {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   Match match;

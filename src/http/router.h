@@ -4,6 +4,7 @@
 // Router: method and path to handler. Filled before the server starts and const afterwards, so that
 // every connection may share it.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,10 @@ class Router {
 
   // Returns "METHOD pattern" of every route, in the order they were added.
   [[nodiscard]] std::vector<std::string> list() const;
+
+  // Replaces each handler by what `wrap` makes of it and its pattern.
+  using WrapFn = std::function<Handler(std::string_view pattern, Handler handler)>;
+  void wrap(const WrapFn& wrap);
 
   // Finds the handler for a request. The result borrows from the router.
   [[nodiscard]] Match find(std::string_view method, std::string_view path) const;

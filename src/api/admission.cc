@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/admission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <utility>
+
+#include "api/random.h"
+
+namespace daybreak::api {
+namespace {
+
+using std::chrono::microseconds;
+
+// What finish() sleeps on. The ledger's thread may be done after the request is gone.
+struct Wait {
+  explicit Wait(const boost::asio::any_io_executor& strand) : ready(strand) {}
+  boost::asio::steady_timer ready;  // only touched on the strand
+  std::optional<Result<access::Recorded>> outcome;
+};
+
+// The id of the access log and something of ours: a client that sends one id twice pays twice.
+std::string ledger_id(const std::string& request_id) {
+  return fmt::format("{}-{:016x}", std::string_view(request_id).substr(0, 100), random_bits());
+}
+
+std::string rounded_up(microseconds time, microseconds unit) {
+  return fmt::format("{}", (time + unit - microseconds(1)) / unit);
+}
+
+void add_rate(const std::optional<access::RateStatus>& rate, std::string_view what,
+              std::vector<http::Header>& out) {
+  if (rate) {
+    out.push_back({fmt::format("x-ratelimit-limit-{}", what), fmt::format("{}", rate->limit)});
+    out.push_back(
+        {fmt::format("x-ratelimit-remaining-{}", what), fmt::format("{}", rate->remaining)});
+    out.push_back({fmt::format("x-ratelimit-reset-{}", what),
+                   rounded_up(rate->reset, std::chrono::milliseconds(1)) + "ms"});
+  }
+}
+
+// The released API's own names, for requests.
+void add_vendor_rate(const std::optional<access::RateStatus>& rate,
+                     std::vector<http::Header>& out) {
+  if (rate) {
+    out.push_back({"X-RateLimit-Limit", fmt::format("{}", rate->limit)});
+    out.push_back({"X-RateLimit-Remaining", fmt::format("{}", rate->remaining)});
+    out.push_back({"X-RateLimit-Reset", rounded_up(rate->reset, std::chrono::seconds(1))});
+  }
+}
+
+Error with_reason(Error error, std::string_view reason) {
+  error.reason = reason;
+  return error;
+}
+
+Error key_error(Error error, std::string_view key) {
+  const bool wrong = error.code == Errc::kUnauthenticated && !key.empty();
+  return wrong ? with_reason(std::move(error), "incorrect_api_key_error") : error;
+}
+
+Error refusal_error(const access::Refusal& refusal) {
+  if (access::is_quota(refusal.limit)) {
+    return with_reason(refusal.error, "exceeded_current_quota_error");
+  }
+  return refusal.limit == access::LimitKind::kServer
+             ? refusal.error
+             : with_reason(refusal.error, "rate_limit_reached_error");
+}
+
+}  // namespace
+
+std::string_view key_of(const http::Request& request) {
+  constexpr std::string_view kBearer = "bearer ";
+  std::string_view value = request.header("authorization");
+  if (value.size() > kBearer.size() && http::same_name(value.substr(0, kBearer.size()), kBearer)) {
+    value.remove_prefix(kBearer.size());
+    value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+    return value;
+  }
+  return request.header("x-api-key");
+}
+
+Status check_key(const Context& context, const http::Request& request, access::Scope scope) {
+  if (context.access == nullptr) {
+    return ok();
+  }
+  const std::string_view key = key_of(request);
+  auto caller = context.access->authorize(key, scope, "");
+  return caller ? ok() : Status(key_error(std::move(caller).error(), key));
+}
+
+Admission::Admission(const Context& context, const http::Exchange& exchange)
+    : context_(context), exchange_(exchange), policy_(context.access) {}
+
+Status Admission::authenticate() {
+  if (policy_ == nullptr) {
+    return ok();
+  }
+  const std::string_view key = key_of(exchange_.request());
+  auto caller = policy_->authorize(key, access::Scope::kInference, "");
+  if (!caller) {
+    return key_error(std::move(caller).error(), key);
+  }
+  caller_ = *std::move(caller);
+  return ok();
+}
+
+Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
+                        std::size_t max_completion_tokens, bool stream) {
+  if (policy_ == nullptr) {
+    return ok();
+  }
+  const std::string& served = context_.options.model_names.front();
+  if (!access::allows_model(*caller_, model.empty() ? served : model)) {
+    return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'",
+                                                model.empty() ? served : model)};
+  }
+  auto begun = policy_->begin(
+      caller_, {.request_id = ledger_id(exchange_.request().id),
+                .model = served,
+                .prompt_tokens = static_cast<std::int64_t>(prompt_tokens),
+                .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),
+                .stream = stream});
+  if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
+    refusal_ = std::move(*refusal);
+    rates_ = refusal_->rates;
+    return refusal_error(*refusal_);
+  }
+  permit_.emplace(std::get<access::Permit>(std::move(begun)));
+  rates_ = permit_->rates();
+  return ok();
+}
+
+std::vector<http::Header> Admission::headers() const {
+  std::vector<http::Header> out;
+  add_rate(rates_.requests, "requests", out);
+  add_rate(rates_.tokens, "tokens", out);
+  add_vendor_rate(rates_.requests, out);
+  if (refusal_) {
+    const auto& after = refusal_->retry_after;
+    const bool retry = after && !access::is_quota(refusal_->limit);
+    out.push_back({"x-should-retry", retry ? "true" : "false"});
+    if (after) {
+      out.push_back({"Retry-After", rounded_up(*after, std::chrono::seconds(1))});
+      out.push_back({"retry-after-ms", rounded_up(*after, std::chrono::milliseconds(1))});
+    }
+  }
+  return out;
+}
+
+http::Task<void> Admission::finish(const chat::TokenUsage& usage, access::Outcome outcome) {
+  if (!permit_) {
+    co_return;
+  }
+  access::Permit permit = std::move(*permit_);
+  permit_.reset();
+  const auto wait = std::make_shared<Wait>(exchange_.executor());
+  const std::weak_ptr<Wait> waiting = wait;
+  const Status queued =
+      permit.finish({.prompt = static_cast<std::int64_t>(usage.prompt_tokens),
+                     .cached = static_cast<std::int64_t>(usage.cached_tokens),
+                     .completion = static_cast<std::int64_t>(usage.completion_tokens),
+                     .reasoning = static_cast<std::int64_t>(usage.reasoning_tokens)},
+                    outcome, [waiting](const Result<access::Recorded>& result) {
+                      const auto there = waiting.lock();
+                      if (there != nullptr) {
+                        boost::asio::post(there->ready.get_executor(), [there, result] {
+                          there->outcome = result;
+                          there->ready.cancel();
+                        });
+                      }
+                    });
+  std::optional<Error> failed;
+  if (!queued) {
+    failed = queued.error();
+  } else {
+    while (!wait->outcome) {
+      wait->ready.expires_at(std::chrono::steady_clock::time_point::max());
+      co_await wait->ready.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+    if (!*wait->outcome) {
+      failed = wait->outcome->error();
+    }
+  }
+  if (failed) {
+    const std::array<LogField, 2> fields = {
+        {{"id", exchange_.request().id}, {"error", failed->message}}};
+    context_.log.write(LogLevel::kError, "usage not recorded", fields);
+  }
+}
+
+void replace_headers(http::Response& response, std::vector<http::Header> headers) {
+  std::erase_if(response.headers, [&](const http::Header& old) {
+    return std::ranges::any_of(
+        headers, [&](const http::Header& one) { return http::same_name(one.name, old.name); });
+  });
+  response.headers.insert(response.headers.end(), std::make_move_iterator(headers.begin()),
+                          std::make_move_iterator(headers.end()));
+}
+
+http::Handler with_key(Context& context, access::Scope scope,
+                       std::function<http::Response(const http::Request&, const Error&)> refuse,
+                       http::Handler handler) {
+  struct Guard {
+    Context& context;
+    access::Scope scope;
+    std::function<http::Response(const http::Request&, const Error&)> refuse;
+    http::Handler handler;
+    http::Task<void> run(http::Exchange& exchange) const {
+      if (const Status allowed = check_key(context, exchange.request(), scope); !allowed) {
+        http::Response response = refuse(exchange.request(), allowed.error());
+        co_return co_await exchange.respond(std::move(response));
+      }
+      co_await handler(exchange);
+    }
+  };
+  const auto guard =
+      std::make_shared<const Guard>(Guard{context, scope, std::move(refuse), std::move(handler)});
+  return [guard](http::Exchange& exchange) { return guard->run(exchange); };
+}
+
+}  // namespace daybreak::api

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Admission: who sent a generating request, whether it may run now, and what it took. On a server
+// without keys everybody may; without an access policy nothing is written down either.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access/access_policy.h"
+#include "api/context.h"
+#include "base/result.h"
+#include "chat/response_json.h"
+#include "http/exchange.h"
+
+namespace daybreak::api {
+
+// Returns the key a client sent, as "Authorization: Bearer KEY" or "x-api-key: KEY", or "".
+[[nodiscard]] std::string_view key_of(const http::Request& request);
+
+// Checks the key of a request that costs nothing.
+// Errors: kUnauthenticated, kPermission, with the reason clients know.
+[[nodiscard]] Status check_key(const Context& context, const http::Request& request,
+                               access::Scope scope);
+
+// Of one request, on its strand. The context must outlive it.
+class Admission {
+ public:
+  Admission(const Context& context, const http::Exchange& exchange);
+
+  // Before anything is read of the body. Errors: those of check_key().
+  [[nodiscard]] Status authenticate();
+
+  // Reserves what the request may take. Errors: kPermission for the model, kResourceLimit (a rate,
+  // a quota), kTooLarge (more than a limit allows at any time); headers() then say when to retry.
+  [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,
+                             std::size_t max_completion_tokens, bool stream);
+
+  // X-RateLimit-* as the request found them; after a refusal also Retry-After, retry-after-ms and
+  // x-should-retry.
+  [[nodiscard]] std::vector<http::Header> headers() const;
+
+  // Writes down what the request took, and returns once that is on the disk. Failing to write is
+  // logged and does not fail the answer. Does nothing the second time.
+  http::Task<void> finish(const chat::TokenUsage& usage, access::Outcome outcome);
+
+ private:
+  const Context& context_;
+  const http::Exchange& exchange_;
+  // Shared, so that it outlives the permit whatever ends first.
+  const std::shared_ptr<access::AccessPolicy> policy_;
+  access::Caller caller_;
+  std::optional<access::Permit> permit_;
+  std::optional<access::Refusal> refusal_;
+  access::RateStatuses rates_;
+};
+
+// Puts `headers` into the response in place of those with the same names.
+void replace_headers(http::Response& response, std::vector<http::Header> headers);
+
+// Guards a handler: without a key of that scope it is not run. `refuse` writes the error.
+[[nodiscard]] http::Handler with_key(
+    Context& context, access::Scope scope,
+    std::function<http::Response(const http::Request&, const Error&)> refuse,
+    http::Handler handler);
+
+}  // namespace daybreak::api

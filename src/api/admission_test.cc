@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys, limits and the ledger in front of the routes, with the replies that clients know.
+
+#include "api/admission.h"
+
+#include <gtest/gtest.h>
+
+#include "access/access_testing.h"
+#include "access/schema.h"
+#include "access/usage_rows.h"
+#include "api/api_test_server.h"
+
+namespace daybreak::api {
+namespace {
+
+using testing::body_of;
+using testing::status_of;
+
+constexpr const char* kAnswer =
+    "think<|close|>think<|sep|><|open|>response<|sep|>hello you<|close|>response<|sep|>"
+    "<|close|>message<|sep|><|end_of_msg|>";
+constexpr const char* kChat = "/v1/chat/completions";
+constexpr const char* kMessages = "/v1/messages";
+
+class AdmissionTest : public ::testing::Test {
+ protected:
+  std::string add_key(const access::KeySettings& settings) {
+    auto store = *access::KeyStore::open(
+        {.database = db(), .pepper = {}, .missing = access::Database::Missing::kCreate});
+    return store->create(settings)->text;
+  }
+  void start(TestApi::ScriptFn script = TestApi::says(kAnswer)) {
+    access::AccessOptions options;
+    options.keys = *access::KeyStore::open({.database = db(), .pepper = {}});
+    options.ledger = *access::Ledger::open({.database = db()});
+    options.prices = *access::Prices::parse(
+        "usd_per_million_tokens:\n  nano: {prompt: 3, cached: 0.30, completion: 15}\n", "prices");
+    options.clock = &clock_;
+    std::shared_ptr<access::AccessPolicy> policy =
+        *access::AccessPolicy::create(std::move(options));
+    api_ =
+        std::make_unique<TestApi>(std::move(script), TestApiOptions{.access = std::move(policy)});
+  }
+  std::string post(const std::string& body, const std::string& headers, const char* path = kChat) {
+    RawClient client(api_->server->port());
+    client.send("POST " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + headers +
+                "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+                "\r\n\r\n" + body);
+    return client.read_response();
+  }
+  static std::string bearer(const std::string& key) {
+    return "Authorization: Bearer " + key + "\r\n";
+  }
+  static Json error_of(const std::string& reply) { return Json::parse(body_of(reply))["error"]; }
+  std::vector<access::Usage> entries() {
+    access::Database database =
+        *access::open_access_database(db(), access::Database::Missing::kRefuse);
+    std::vector<access::Usage> out;
+    EXPECT_TRUE(access::scan_usage(database, {}, [&](const access::Usage& usage) {
+      out.push_back(usage);
+      return ok();
+    }));
+    return out;
+  }
+  [[nodiscard]] std::filesystem::path db() const { return dir_ / "access.db"; }
+
+  access::TempDirectory dir_;
+  access::ManualClock clock_;
+  std::unique_ptr<TestApi> api_;
+};
+
+TEST_F(AdmissionTest, WithoutAKeyNothingButTheOpenRoutesAnswers) {
+  add_key(access::test_settings());
+  start();
+  const std::string none = post(chat_body(), "");
+  EXPECT_EQ(status_of(none), 401);
+  EXPECT_EQ(error_of(none)["type"], "invalid_authentication_error");
+  const std::string wrong = post(chat_body(), bearer("sk-db-wrong"));
+  EXPECT_EQ(status_of(wrong), 401);
+  EXPECT_EQ(error_of(wrong)["type"], "incorrect_api_key_error");
+  EXPECT_EQ(wrong.find("sk-db-wrong"), std::string::npos) << "the key is echoed";
+  for (const char* path : {"/v1/completions", "/v1/responses", "/tokenize", "/detokenize",
+                           "/invocations", "/v1/tokenizers/estimate-token-count"}) {
+    EXPECT_EQ(status_of(post("{}", "", path)), 401) << path;
+  }
+  EXPECT_EQ(status_of(api_->get("/v1/models")), 401);
+  const std::string anthropic = post("{}", "", kMessages);
+  EXPECT_EQ(status_of(anthropic), 401);
+  EXPECT_EQ(error_of(anthropic)["type"], "authentication_error");
+  for (const char* path : {"/health", "/ready", "/ping", "/metrics", "/version", "/openapi.json"}) {
+    EXPECT_EQ(status_of(api_->get(path)), 200) << path;
+  }
+  EXPECT_TRUE(api_->engine.requests().empty());
+  EXPECT_TRUE(entries().empty());
+}
+
+TEST_F(AdmissionTest, AKeyIsTakenFromEitherHeader) {
+  const std::string key = add_key(access::test_settings());
+  start();
+  EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200);
+  EXPECT_EQ(status_of(post(chat_body(), "authorization: bearer " + key + "\r\n")), 200);
+  EXPECT_EQ(status_of(post(chat_body(), "x-api-key: " + key + "\r\n")), 200);
+}
+
+TEST_F(AdmissionTest, ScopesAndModelsAreHeld) {
+  access::KeySettings settings;
+  settings.name = "metrics only";
+  settings.scopes.add(access::Scope::kMetrics);
+  const std::string scope = add_key(settings);
+  settings = access::test_settings();
+  settings.models = {"other"};
+  const std::string model = add_key(settings);
+  start();
+  for (const std::string& key : {scope, model}) {
+    const std::string reply = post(chat_body(), bearer(key));
+    EXPECT_EQ(status_of(reply), 403) << reply;
+    EXPECT_EQ(error_of(reply)["type"], "permission_denied_error");
+  }
+  EXPECT_TRUE(api_->engine.requests().empty());
+}
+
+TEST_F(AdmissionTest, RatesSayWhatIsLeftAndWhenToRetry) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.requests_per_minute = 2;
+  const std::string key = add_key(settings);
+  start();
+  const std::string first = post(chat_body(), bearer(key));
+  EXPECT_EQ(status_of(first), 200);
+  EXPECT_NE(first.find("X-RateLimit-Limit: 2\r\n"), std::string::npos) << first;
+  EXPECT_NE(first.find("x-ratelimit-remaining-requests: 1\r\n"), std::string::npos) << first;
+  EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200);
+  const std::string third = post(chat_body(), bearer(key));
+  EXPECT_EQ(status_of(third), 429);
+  EXPECT_EQ(error_of(third)["type"], "rate_limit_reached_error");
+  EXPECT_NE(third.find("x-should-retry: true\r\n"), std::string::npos) << third;
+  EXPECT_NE(third.find("Retry-After: 30\r\n"), std::string::npos) << third;
+  EXPECT_NE(third.find("retry-after-ms: 30000\r\n"), std::string::npos) << third;
+  EXPECT_EQ(third.find("Retry-After: 1\r\n"), std::string::npos) << "two answers to one question";
+  clock_.advance_us(30'000'000);
+  EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200);
+}
+
+TEST_F(AdmissionTest, AQuotaIsNoReasonToRetry) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.tokens_per_day = 400;
+  const std::string key = add_key(settings);
+  start();
+  std::string reply;
+  for (int i = 0; i < 40 && (reply.empty() || status_of(reply) == 200); ++i) {
+    reply = post(chat_body(R"("max_completion_tokens":60)"), bearer(key));
+  }
+  EXPECT_EQ(status_of(reply), 429) << reply;
+  EXPECT_EQ(error_of(reply)["type"], "exceeded_current_quota_error");
+  EXPECT_NE(reply.find("x-should-retry: false\r\n"), std::string::npos) << reply;
+  std::int64_t used = 0;
+  for (const access::Usage& usage : entries()) {
+    used += usage.tokens.total();
+  }
+  EXPECT_LE(used, 400);
+}
+
+TEST_F(AdmissionTest, TheLedgerHoldsTheUsageOfTheReplyWhateverTheProtocol) {
+  const std::string key = add_key(access::test_settings());
+  start();
+  const Json chat = Json::parse(body_of(post(chat_body(), bearer(key))));
+  // Seen as soon as the answer has been.
+  ASSERT_EQ(entries().size(), 1U);
+  const access::Usage first = entries()[0];
+  EXPECT_EQ(first.tokens.prompt, chat["usage"]["prompt_tokens"]);
+  EXPECT_EQ(first.tokens.completion, chat["usage"]["completion_tokens"]);
+  EXPECT_EQ(first.tokens.reasoning, chat["usage"]["completion_tokens_details"]["reasoning_tokens"]);
+  EXPECT_EQ(first.cost_micro_usd, 3 * first.tokens.prompt + 15 * first.tokens.completion);
+  EXPECT_EQ(first.model, "nano");
+  EXPECT_EQ(first.outcome, access::Outcome::kStop);
+  EXPECT_FALSE(first.stream);
+
+  const std::string streamed = chat_body(R"("stream":true,"max_completion_tokens":2)");
+  RawClient client(api_->server->port());
+  client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + bearer(key) +
+              "Content-Length: " + std::to_string(streamed.size()) + "\r\n\r\n" + streamed);
+  client.read_until("[DONE]");
+  ASSERT_EQ(entries().size(), 2U);
+  EXPECT_EQ(entries()[1].outcome, access::Outcome::kLength);
+  EXPECT_TRUE(entries()[1].stream);
+
+  const std::string message =
+      post(R"({"model":"nano","max_tokens":500,"messages":[{"role":"user","content":"hi"}]})",
+           "x-api-key: " + key + "\r\n", kMessages);
+  ASSERT_EQ(status_of(message), 200) << message;
+  ASSERT_EQ(entries().size(), 3U);
+  EXPECT_EQ(entries()[2].tokens.completion,
+            Json::parse(body_of(message))["usage"]["output_tokens"]);
+  const std::string text =
+      post(R"({"prompt":"abc","max_tokens":3})", bearer(key), "/v1/completions");
+  ASSERT_EQ(status_of(text), 200) << text;
+  ASSERT_EQ(entries().size(), 4U);
+  EXPECT_EQ(entries()[3].tokens.completion, 3);
+}
+
+TEST_F(AdmissionTest, AnIdThatIsSentTwiceIsPaidForTwice) {
+  const std::string key = add_key(access::test_settings());
+  start();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(status_of(post(chat_body(), bearer(key) + "x-request-id: same\r\n")), 200);
+  }
+  EXPECT_EQ(entries().size(), 2U);
+}
+
+TEST_F(AdmissionTest, ARefusedRequestCostsNothing) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.requests_per_minute = 1;
+  const std::string key = add_key(settings);
+  start();
+  EXPECT_EQ(status_of(post(R"({"messages":[]})", bearer(key))), 400);
+  EXPECT_EQ(status_of(post(chat_body(R"("response_format":{"type":"json_schema","json_schema":)"
+                                     R"({"name":"x","schema":{"type":"nothing"}}})"),
+                           bearer(key))),
+            400);
+  EXPECT_TRUE(entries().empty());
+  EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200);
+}
+
+TEST_F(AdmissionTest, WhatAClientThatLeftHasUsedIsWrittenDown) {
+  const std::string key = add_key(access::test_settings());
+  start([](const engine::GenerateRequest& request) {
+    engine::Script script = TestApi::says("some thoughts")(request);
+    script.hang = true;
+    return script;
+  });
+  {
+    const std::string body = chat_body(R"("stream":true)");
+    RawClient client(api_->server->port());
+    client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + bearer(key) +
+                "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    client.read_until("reasoning_content");
+  }
+  ASSERT_TRUE(eventually([&] { return entries().size() == 1; }));
+  EXPECT_EQ(entries()[0].outcome, access::Outcome::kCancelled);
+  EXPECT_GT(entries()[0].tokens.completion, 0);
+}
+
+TEST_F(AdmissionTest, ConcurrencyComesBackWhenAnAnswerEnds) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.concurrency = 1;
+  const std::string key = add_key(settings);
+  start();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200) << i;
+  }
+}
+
+}  // namespace
+}  // namespace daybreak::api

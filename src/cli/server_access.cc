@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server_access.h"
+
+#include <chrono>
+#include <utility>
+
+namespace daybreak::cli {
+namespace {
+
+constexpr std::chrono::seconds kLookEvery{1};
+
+}  // namespace
+
+Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& config,
+                                                          const std::string& model) {
+  if (config.access_db.empty()) {
+    if (!config.prices.empty()) {
+      return Error{Errc::kInvalidArgument,
+                   "prices: expected access_db beside it, for the ledger, found none"};
+    }
+    return std::shared_ptr<access::AccessPolicy>();
+  }
+  access::AccessOptions options;
+  if (!config.prices.empty()) {
+    DAYBREAK_TRY(options.prices, access::Prices::read(config.prices));
+    if (const auto price = options.prices.of(model); !price) {
+      return Error(price.error()).in("prices");
+    }
+  }
+  DAYBREAK_TRY(options.keys, access::KeyStore::open(
+                                 {.database = config.access_db, .pepper = config.access_pepper}));
+  {
+    DAYBREAK_TRY(
+        access::Database database,
+        access::open_access_database(config.access_db, access::Database::Missing::kRefuse));
+    DAYBREAK_TRY(options.used, access::quota_sums(database, options.utc->now()));
+  }
+  DAYBREAK_TRY(options.ledger, access::Ledger::open({.database = config.access_db}));
+  DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> policy,
+               access::AccessPolicy::create(std::move(options)));
+  return policy;
+}
+
+KeyReloader::KeyReloader(access::AccessPolicy* policy, Log& log) : policy_(policy), log_(log) {
+  if (policy_ != nullptr) {
+    thread_ = std::thread([this] { run(); });
+  }
+}
+
+KeyReloader::~KeyReloader() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  ending_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void KeyReloader::run() {
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, kLookEvery, [this] { return ended_; })) {
+    const Result<bool> changed = policy_->reload_keys();
+    if (!changed) {
+      log_.warning("keys not reloaded", {{"error", changed.error().message}});
+    } else if (*changed) {
+      log_.info("keys reloaded", {});
+    }
+  }
+}
+
+}  // namespace daybreak::cli
