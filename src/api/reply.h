@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/keep_alive.h"
 #include "api/unhook.h"
 #include "base/result.h"
 #include "chat/response_json.h"
@@ -29,13 +30,24 @@ inline http::Task<void> refuse(http::Exchange& exchange, const RefuseFn& refusal
 }
 
 // Sends everything as events. The status line waits for the first token, so that an error before it
-// is still an HTTP status.
+// is still an HTTP status; unless `pings` says that proxies would not wait that long. A head sent
+// early lacks the headers of the call: what they tell is not known yet.
 template <class Call, class Generation>
 http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
-                                Generation& generation) {
+                                Generation& generation, KeepAlive pings) {
   bool started = false;
   while (!generation.done()) {
-    auto deltas = co_await generation.next();
+    auto deltas = co_await generation.next(pings.due());
+    if (deltas && deltas->empty() && !generation.done() && pings.is_due()) {
+      if (!std::exchange(started, true)) {
+        co_await exchange.start_events({});
+      }
+      pings.sent();
+      if (!co_await exchange.send_events(std::string(KeepAlive::kComment))) {
+        co_return;
+      }
+      continue;
+    }
     if (!deltas && !started) {
       co_return co_await refuse(exchange, refusal, deltas.error());
     }
@@ -44,6 +56,9 @@ http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusa
     if (!frames.empty() && !std::exchange(started, true)) {
       std::vector<http::Header> headers = call.stream_headers(generation);
       co_await exchange.start_events(std::move(headers));
+    }
+    if (!frames.empty()) {
+      pings.sent();
     }
     const bool there = co_await exchange.send_events(std::move(frames));
     if (!deltas || !there) {
@@ -78,10 +93,11 @@ void note_generation(http::Exchange& exchange, const Generation& generation,
   }
 }
 
-// Submits, answers, and stops the generator when the client leaves.
+// Submits, answers, and stops the generator when the client leaves. `keep_alive`: see
+// ServiceOptions::keep_alive_comments.
 template <class Call, class Generation>
 http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
-                       Generation& generation, bool stream,
+                       Generation& generation, bool stream, std::chrono::milliseconds keep_alive,
                        std::chrono::steady_clock::time_point began) {
   if (const Status status = generation.submit(); !status) {
     co_return co_await refuse(exchange, refusal, status.error());
@@ -89,7 +105,7 @@ http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& 
   exchange.on_gone([&generation] { generation.cancel(); });
   const Unhook unhook(exchange);
   if (stream) {
-    co_await reply_streamed(exchange, refusal, call, generation);
+    co_await reply_streamed(exchange, refusal, call, generation, KeepAlive(keep_alive));
   } else {
     co_await reply_whole(exchange, refusal, call, generation);
   }

@@ -20,7 +20,8 @@ using http::Task;
 Task<void> generate(Context& context, Exchange& exchange, const ChatProtocol& protocol,
                     ChatCall& call, std::chrono::steady_clock::time_point began) {
   Generation generation(context, call.chat(), exchange.executor());
-  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream, began);
+  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream,
+                 context.options.keep_alive_comments, began);
 }
 
 Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exchange) {
