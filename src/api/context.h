@@ -38,9 +38,10 @@ struct ServiceOptions {
   // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
   // and errors say so. 0: as the generator's.
   std::size_t model_context = 0;
-  bool vision = false;                  // images in a request are looked at
-  std::size_t workers = 2;              // threads that parse, render and tokenize requests
-  // After this long without an event a stream sends a comment, its head before if need be; 0: never.
+  bool vision = false;      // images in a request are looked at
+  std::size_t workers = 2;  // threads that parse, render and tokenize requests
+  // After this long without an event a stream sends a comment, its head before if need be; 0:
+  // never.
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses = {};  // kept for previous_response_id
   grammar::GrammarServiceOptions grammars = {};

@@ -43,7 +43,8 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
   void push(std::size_t choice, const engine::Update& update);
 
   // Returns everything that has arrived, waiting until there is something, or nothing at all at
-  // `until`. On the strand, one caller at a time. Errors: kResourceLimit when more than kMaxWaitingTokens were waiting.
+  // `until`. On the strand, one caller at a time. Errors: kResourceLimit when more than
+  // kMaxWaitingTokens were waiting.
   boost::asio::awaitable<Result<std::vector<Batch>>> next(TimePoint until = TimePoint::max());
 
   // Ignores every later push. Any thread.

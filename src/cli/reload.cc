@@ -8,7 +8,7 @@
 namespace daybreak::cli {
 
 FileStamp stamp_of(const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   if (path.empty() || ::stat(path.c_str(), &found) != 0) {
     return {};
   }

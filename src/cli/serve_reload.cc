@@ -75,12 +75,12 @@ void attach_reload(Reloader& reloader, http::Server& server, api::Service& servi
     DAYBREAK_TRY(const LogLevel level, parse_log_level(next.log_level));
     return Reloader::Commit([&log, level] { log.set_level(level); });
   });
-  reloader.on_reload([&service, names = std::move(names)](
-                         const ServerConfig& next) -> Result<Reloader::Commit> {
-    const auto& wanted = next.served_model_name.empty() ? names : next.served_model_name;
-    DAYBREAK_CHECK_OK(service.check_model_names(wanted));
-    return Reloader::Commit([&service, wanted] { service.set_model_names(wanted); });
-  });
+  reloader.on_reload(
+      [&service, names = std::move(names)](const ServerConfig& next) -> Result<Reloader::Commit> {
+        const auto& wanted = next.served_model_name.empty() ? names : next.served_model_name;
+        DAYBREAK_CHECK_OK(service.check_model_names(wanted));
+        return Reloader::Commit([&service, wanted] { service.set_model_names(wanted); });
+      });
   reloader.on_reload([&server, &log](const ServerConfig& next) -> Result<Reloader::Commit> {
     DAYBREAK_TRY(http::ServerOptions options, http_options(next));
     DAYBREAK_CHECK_OK(server.check_reconfigure(options));

@@ -196,7 +196,8 @@ std::string_view nearest_server_key(std::string_view wrong) {
 
 std::string server_keys_markdown() {
   const ServerConfig defaults;
-  std::string out = "| key | flag | environment | default | reload | meaning |\n|---|---|---|---|---|---|\n";
+  std::string out =
+      "| key | flag | environment | default | reload | meaning |\n|---|---|---|---|---|---|\n";
   for (const ServerKey& key : server_keys()) {
     const std::string value = key.value(defaults);
     out += fmt::format("| `{}` | `{}` | `{}` | {} | {} | {} |\n", key.name, key.flag(),

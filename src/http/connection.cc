@@ -53,8 +53,8 @@ Task<void> Connection::shed() {
   start_deadline();
   if (co_await handshake()) {
     begin_request();
-    co_await refuse(503, "too many connections, the limit is " +
-                             std::to_string(context_.live.max_connections));
+    co_await refuse(
+        503, "too many connections, the limit is " + std::to_string(context_.live.max_connections));
   }
   co_await linger();
   deadline_->stop();
@@ -236,8 +236,8 @@ void Connection::watch() {
       self->watch();
     }
   };
-  transport_.async_read_some(asio::buffer(chunk_), asio::bind_cancellation_slot(
-                                                       watch_cancel_.slot(), std::move(on_read)));
+  transport_.async_read_some(
+      asio::buffer(chunk_), asio::bind_cancellation_slot(watch_cancel_.slot(), std::move(on_read)));
 }
 
 Task<void> Connection::stop_watching() {
@@ -296,7 +296,9 @@ Task<void> Connection::respond_options() {
       {"Allow", match_.allow.empty() ? "GET, HEAD, POST, OPTIONS" : match_.allow});
   if (!context_.options.cors_origin.empty()) {
     response.headers.push_back({"Access-Control-Allow-Methods", match_.allow});
-    response.headers.push_back({"Access-Control-Allow-Headers", cors_allowed_headers(request_.header("access-control-request-headers"))});
+    response.headers.push_back(
+        {"Access-Control-Allow-Headers",
+         cors_allowed_headers(request_.header("access-control-request-headers"))});
     response.headers.push_back({"Access-Control-Max-Age", "600"});
   }
   co_await respond(std::move(response));

@@ -32,7 +32,7 @@ namespace daybreak::http {
 struct ConnectionContext {
   ServerOptions options;
   Router router;
-  LiveOptions live{options};  // what of the options can change
+  LiveOptions live{options};          // what of the options can change
   std::atomic<bool> draining{false};  // no request after the current one
 };
 

@@ -37,7 +37,8 @@ struct Request {
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-// One complete answer. Content-Length, Connection, Date, x-request-id and x-trace-id are added when it is sent.
+// One complete answer. Content-Length, Connection, Date, x-request-id and x-trace-id are added when
+// it is sent.
 struct Response {
   int status = 200;
   std::string content_type = "application/json";

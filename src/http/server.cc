@@ -80,7 +80,7 @@ struct Server::Impl {
   tcp::acceptor acceptor;
   std::vector<std::thread> threads;
 
-  std::mutex mutex;  // guards the three below
+  std::mutex mutex;                 // guards the three below
   std::shared_ptr<TlsContext> tls;  // of new connections
   std::map<const Connection*, std::weak_ptr<Connection>> open;
   std::size_t shedding = 0;
@@ -206,7 +206,8 @@ std::string Server::url() const {
   const std::string& host = impl_->context.options.host;
   const bool v6 = host.find(':') != std::string::npos;
   const bool secure = impl_->context.options.tls != nullptr;
-  return (secure ? "https://" : "http://") + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port());
+  return (secure ? "https://" : "http://") + (v6 ? "[" + host + "]" : host) + ":" +
+         std::to_string(port());
 }
 
 Status Server::check_reconfigure(const ServerOptions& options) const {

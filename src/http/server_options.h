@@ -23,9 +23,9 @@ namespace daybreak::http {
 struct AccessRecord {
   std::string_view id;
   std::string_view trace_id;  // of the caller's trace; empty: none
-  std::string_view method;  // one of the methods routed, otherwise "other"
-  std::string_view route;   // the pattern; "none" for an unknown path, "malformed" before routing
-  int status = 0;           // 499: the client left first
+  std::string_view method;    // one of the methods routed, otherwise "other"
+  std::string_view route;     // the pattern; "none" for an unknown path, "malformed" before routing
+  int status = 0;             // 499: the client left first
   std::chrono::microseconds duration{0};  // from the first byte of the request
   const std::vector<Note>& notes;
   std::string_view error = {};  // what a handler threw; empty if it did not
@@ -38,10 +38,11 @@ struct ServerOptions {
   std::size_t max_connections = 2048;  // one more is answered 503 and closed
   RequestLimits limits;
 
-  std::chrono::milliseconds header_timeout{10'000};  // first byte of a request to its last header; a handshake
-  std::chrono::milliseconds body_timeout{30'000};    // last header to last byte of the body
-  std::chrono::milliseconds idle_timeout{60'000};    // between two requests
-  std::chrono::milliseconds write_timeout{30'000};   // for the client to take kWriteSlice bytes
+  std::chrono::milliseconds header_timeout{
+      10'000};  // first byte of a request to its last header; a handshake
+  std::chrono::milliseconds body_timeout{30'000};   // last header to last byte of the body
+  std::chrono::milliseconds idle_timeout{60'000};   // between two requests
+  std::chrono::milliseconds write_timeout{30'000};  // for the client to take kWriteSlice bytes
 
   std::shared_ptr<TlsContext> tls;  // null: plain HTTP
 

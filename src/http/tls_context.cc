@@ -67,8 +67,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const TlsFiles& files) {
   std::shared_ptr<TlsContext> out(new TlsContext());  // NOLINT: private constructor
   SSL_CTX* native = out->context_->native_handle();
   ::SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-  ::SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                                    SSL_OP_CIPHER_SERVER_PREFERENCE);
+  ::SSL_CTX_set_options(
+      native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_alpn_select_cb(native, select_alpn, nullptr);
   ::SSL_CTX_set_default_passwd_cb(native, no_passphrase);
   // Sessions are resumed by tickets, which clients keep; nothing here grows with clients.
@@ -96,10 +96,10 @@ Status TlsContext::read(const TlsFiles& files) {
   if (error) {
     const bool other = ERR_GET_REASON(static_cast<unsigned long>(error.value())) ==
                        X509_R_KEY_VALUES_MISMATCH;  // NOLINT: OpenSSL's type
-    return unusable("tls_key", files.key,
-                    other ? "the private key of the certificate in " + files.certificate
-                          : std::string(kKey),
-                    error.message());
+    return unusable(
+        "tls_key", files.key,
+        other ? "the private key of the certificate in " + files.certificate : std::string(kKey),
+        error.message());
   }
   if (::SSL_CTX_check_private_key(context_->native_handle()) != 1) {
     ::ERR_clear_error();

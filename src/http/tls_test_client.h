@@ -30,8 +30,7 @@ struct TlsClientOptions {
 class TlsClient {
  public:
   explicit TlsClient(std::uint16_t port, const TlsClientOptions& options = {})
-      : context_(::SSL_CTX_new(::TLS_client_method()), ::SSL_CTX_free),
-        ssl_(nullptr, ::SSL_free) {
+      : context_(::SSL_CTX_new(::TLS_client_method()), ::SSL_CTX_free), ssl_(nullptr, ::SSL_free) {
     // Also lets this client offer versions that the server must refuse.
     ::SSL_CTX_set_security_level(context_.get(), 0);
     ::SSL_CTX_set_max_proto_version(context_.get(), options.max_version);

@@ -16,8 +16,8 @@ using std::chrono_literals::operator""ms;
 
 TEST(TlsThreads, ReloadsUnderLoadLoseNoRequest) {
   TlsServer tls([](ServerOptions& options) { options.threads = 4; });
-  const std::vector<std::shared_ptr<TlsContext>> certificates = {
-      tls.load(TestCertificate("a")), tls.load(TestCertificate("b"))};
+  const std::vector<std::shared_ptr<TlsContext>> certificates = {tls.load(TestCertificate("a")),
+                                                                 tls.load(TestCertificate("b"))};
   std::atomic<int> answered{0};
   std::atomic<int> wrong{0};
   std::atomic<int> left{6};
