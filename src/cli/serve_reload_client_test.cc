@@ -68,8 +68,7 @@ TEST(ServeReloadClient, CertificatesNamesAndLimitsChangeUnderLoad) {
                                    "max_header_bytes: 300\nworkers: 3\n"));
   child.signal(SIGHUP);
   const std::string line = child.read_error_line("needs_restart=workers");
-  EXPECT_NE(line.find("changed=\"served_model_name,max_header_bytes,log_level\""),
-            std::string::npos)
+  EXPECT_NE(line.find("changed=served_model_name,max_header_bytes,log_level "), std::string::npos)
       << line;
   TlsClient client(port);
   client.send("GET /v1/models/k3 HTTP/1.1\r\nHost: x\r\n\r\n");
