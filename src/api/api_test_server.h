@@ -30,6 +30,7 @@ struct TestApiOptions {
   chat::ChatLimits chat_limits{};
   chat::Contract contract = chat::Contract::kOpen;
   std::size_t model_context = 0;
+  std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
@@ -54,6 +55,7 @@ class TestApi {
                                  .limits = options.chat_limits,
                                  .contract = options.contract,
                                  .model_context = options.model_context,
+                                 .keep_alive_comments = options.keep_alive_comments,
                                  .responses = options.responses,
                                  .access = options.access,
                                  .grammars = options.grammars,

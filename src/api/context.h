@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "access/access_policy.h"
 #include "api/response_store.h"
+#include "api/served_names.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "chat/chat_request.h"
@@ -25,7 +27,8 @@
 namespace daybreak::api {
 
 struct ServiceOptions {
-  // Names under which the model is served. The first is the one replies carry.
+  // Names under which the model is served. The first is the one replies carry; the others may have
+  // changed since the start: see Context::names.
   std::vector<std::string> model_names;
   std::string version;                              // of the program
   std::int64_t created = 0;                         // of the model entry, seconds since 1970
@@ -36,9 +39,12 @@ struct ServiceOptions {
   // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
   // and errors say so. 0: as the generator's.
   std::size_t model_context = 0;
-  bool vision = false;                  // images in a request are looked at
-  std::size_t workers = 2;              // threads that parse, render and tokenize requests
-  ResponseStoreOptions responses = {};  // kept for previous_response_id
+  bool vision = false;      // images in a request are looked at
+  std::size_t workers = 2;  // threads that parse, render and tokenize requests
+  // After this long without an event a stream sends a comment, its head before if need be; 0:
+  // never.
+  std::chrono::milliseconds keep_alive_comments{0};
+  ResponseStoreOptions responses = {};                     // kept for previous_response_id
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
@@ -46,6 +52,7 @@ struct ServiceOptions {
 
 struct Context {
   ServiceOptions options;
+  ServedNames names;  // options.model_names at first
   // Shared with whoever loaded it, because the command line may keep it for other uses.
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
   chat::MarkerIds markers;

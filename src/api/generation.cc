@@ -69,8 +69,8 @@ void Generation::cancel() {
   }
 }
 
-boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> Generation::next() {
-  auto batches = co_await mailbox_->next();
+boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> Generation::next(TimePoint until) {
+  auto batches = co_await mailbox_->next(until);
   if (!batches) {
     cancel();
     co_return std::move(batches).error();

@@ -36,9 +36,10 @@ class Generation {
   // Hands every choice to the generator, or none. Errors: those of Generator::submit().
   Status submit();
 
-  // Waits for more. Errors: what went wrong in the generator (then all choices are cancelled),
-  // kUnavailable when a shutdown cut the answer. REQUIRES: !done().
-  boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> next();
+  // Waits for more, not longer than `until`: then there are no deltas. Errors: what went wrong in
+  // the generator (then all choices are cancelled), kUnavailable when a shutdown cut the answer.
+  // REQUIRES: !done().
+  boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> next(TimePoint until = TimePoint::max());
 
   // Makes the generator stop within one step. next() then ends with kCancelled.
   void cancel();

@@ -141,7 +141,8 @@ Task<void> handle(Context& context, Exchange& exchange) {
   }
   shared.constraint = *std::move(constraint);
   TextGeneration generation(context, call.completion(), exchange.executor());
-  co_await reply(exchange, refusal, call, generation, shared.request.stream, began, admission);
+  co_await reply(exchange, refusal, call, generation, shared.request.stream,
+                 context.options.keep_alive_comments, began, admission);
 }
 
 }  // namespace

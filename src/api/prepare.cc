@@ -99,7 +99,7 @@ Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& co
 Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context) {
   PreparedChat chat;
   chat.request = std::move(request);
-  DAYBREAK_CHECK_OK(check_model(chat.request.model, context.options.model_names));
+  DAYBREAK_CHECK_OK(check_model(chat.request.model, *context.names.get()));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
   chat.billed_prompt_tokens = prompt.billed_tokens();
   chat.channel = prompt.initial;

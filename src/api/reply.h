@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/admission.h"
+#include "api/keep_alive.h"
 #include "api/unhook.h"
 #include "base/result.h"
 #include "chat/response_json.h"
@@ -50,14 +51,25 @@ bool note_outcome(const Deltas& deltas, access::Outcome& outcome) {
 }
 
 // Sends everything as events. The status line waits for the first token, so that an error before it
-// is still an HTTP status.
+// is still an HTTP status; unless `pings` says that proxies would not wait that long. A head sent
+// early lacks the headers of the call: what they tell is not known yet.
 template <class Call, class Generation>
 http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
-                                Generation& generation, Admission& admission) {
+                                Generation& generation, KeepAlive pings, Admission& admission) {
   bool started = false;
   access::Outcome outcome = access::Outcome::kStop;
   while (!generation.done()) {
-    auto deltas = co_await generation.next();
+    auto deltas = co_await generation.next(pings.due());
+    if (deltas && deltas->empty() && !generation.done() && pings.is_due()) {
+      if (!std::exchange(started, true)) {
+        co_await exchange.start_events(admission.headers());
+      }
+      pings.sent();
+      if (!co_await exchange.send_events(std::string(KeepAlive::kComment))) {
+        co_return co_await admission.finish(generation.usage(), access::Outcome::kCancelled);
+      }
+      continue;
+    }
     if (!deltas) {
       co_await admission.finish(generation.usage(), outcome_of(deltas.error()));
     }
@@ -74,6 +86,9 @@ http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusa
       std::vector<http::Header> headers = call.stream_headers(generation);
       std::ranges::move(admission.headers(), std::back_inserter(headers));
       co_await exchange.start_events(std::move(headers));
+    }
+    if (!frames.empty()) {
+      pings.sent();
     }
     const bool there = co_await exchange.send_events(std::move(frames));
     if (!deltas || !there) {
@@ -113,10 +128,11 @@ void note_generation(http::Exchange& exchange, const Generation& generation,
   }
 }
 
-// Submits, answers, and stops the generator when the client leaves.
+// Submits, answers, and stops the generator when the client leaves. `keep_alive`: see
+// ServiceOptions::keep_alive_comments.
 template <class Call, class Generation>
 http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& call,
-                       Generation& generation, bool stream,
+                       Generation& generation, bool stream, std::chrono::milliseconds keep_alive,
                        std::chrono::steady_clock::time_point began, Admission& admission) {
   if (const Status status = generation.submit(); !status) {
     co_return co_await refuse(exchange, refusal, status.error());
@@ -124,7 +140,7 @@ http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& 
   exchange.on_gone([&generation] { generation.cancel(); });
   const Unhook unhook(exchange);
   if (stream) {
-    co_await reply_streamed(exchange, refusal, call, generation, admission);
+    co_await reply_streamed(exchange, refusal, call, generation, KeepAlive(keep_alive), admission);
   } else {
     co_await reply_whole(exchange, refusal, call, generation, admission);
   }

@@ -22,8 +22,8 @@ Task<void> generate(Context& context, Exchange& exchange, const ChatProtocol& pr
                     ChatCall& call, std::chrono::steady_clock::time_point began,
                     Admission& admission) {
   Generation generation(context, call.chat(), exchange.executor());
-  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream, began,
-                 admission);
+  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream,
+                 context.options.keep_alive_comments, began, admission);
 }
 
 Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exchange) {

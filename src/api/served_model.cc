@@ -8,7 +8,8 @@
 namespace daybreak::api {
 
 Status check_served(std::string_view name, const Context& context) {
-  const std::vector<std::string>& served = context.options.model_names;
+  const auto names = context.names.get();
+  const std::vector<std::string>& served = *names;
   if (name.empty() || std::ranges::find(served, name) != served.end()) {
     return ok();
   }

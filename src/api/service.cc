@@ -72,7 +72,9 @@ Result<std::unique_ptr<Service>> Service::create(
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
   const std::size_t workers = options.workers;
   auto access = options.access;
+  const std::vector<std::string> names = options.model_names;
   std::unique_ptr<Context> context(new Context{.options = std::move(options),  // NOLINT: aggregate
+                                               .names{names},
                                                .tokenizer = std::move(tokenizer),
                                                .markers = markers,
                                                .generator = generator,
@@ -128,6 +130,20 @@ void Service::attach(http::ServerOptions& options) {
   options.on_finished = [this](const http::AccessRecord& one) { record(one); };
 }
 
+Status Service::check_model_names(const std::vector<std::string>& names) const {
+  const std::string& first = context_->options.model_names.front();
+  if (names.empty() || names.front() != first) {
+    return Error{Errc::kInvalidArgument,
+                 "the first name of the model needs a restart to change, expected '" + first +
+                     "', found '" + (names.empty() ? "" : names.front()) + "'"};
+  }
+  return ok();
+}
+
+void Service::set_model_names(std::vector<std::string> names) {
+  context_->names.set(std::move(names));
+}
+
 void Service::start_draining() { context_->draining = true; }
 
 void Service::stop_workers() {
@@ -155,6 +171,9 @@ void Service::record(const http::AccessRecord& record) {
                                   {"method", record.method},
                                   {"route", record.route},
                                   {"status", std::int64_t{record.status}}};
+  if (!record.trace_id.empty()) {
+    fields.push_back({"trace_id", record.trace_id});
+  }
   for (const http::Note& note : record.notes) {
     fields.push_back({note.name, note.value});
   }

@@ -9,6 +9,8 @@
 // the generator.
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "api/context.h"
 #include "base/result.h"
@@ -33,6 +35,12 @@ class Service {
   [[nodiscard]] http::Router router();
   // Sets the hooks of an HTTP server. The service must outlive it.
   void attach(http::ServerOptions& options);
+
+  // Errors: kInvalidArgument if set_model_names() cannot take `names`: the first must stay.
+  [[nodiscard]] Status check_model_names(const std::vector<std::string>& names) const;
+  // Exchanges the names under which the model is served for requests that come from now on.
+  // Thread-safe. REQUIRES: check_model_names(names).
+  void set_model_names(std::vector<std::string> names);
 
   // From now on /health and new generations answer 503. Thread-safe.
   void start_draining();

@@ -58,22 +58,23 @@ Json model_json(const Context& context, const std::string& name) {
           {"root", context.options.model_names.front()},
           {"parent", nullptr},
           {"max_model_len", context.generator.context_tokens()},
-          {"aliases", context.options.model_names},
+          {"aliases", *context.names.get()},
           {"capabilities", capabilities(context)},
           {"supported_parameters", supported_parameters()}};
 }
 
 Response models(const Context& context) {
   Json data = Json::array();
-  for (const std::string& name : context.options.model_names) {
+  const auto names = context.names.get();
+  for (const std::string& name : *names) {
     data.push_back(model_json(context, name));
   }
   return json_response(200, {{"object", "list"}, {"data", std::move(data)}});
 }
 
 Response model(const Context& context, const std::string& name) {
-  const auto& names = context.options.model_names;
-  if (std::ranges::find(names, name) == names.end()) {
+  const auto names = context.names.get();
+  if (std::ranges::find(*names, name) == names->end()) {
     return error_response({Errc::kNotFound, "no model '" + name + "' here"});
   }
   return json_response(200, model_json(context, name));

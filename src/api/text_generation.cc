@@ -65,8 +65,8 @@ void TextGeneration::cancel() {
   }
 }
 
-boost::asio::awaitable<Result<std::vector<TextChoiceDelta>>> TextGeneration::next() {
-  auto batches = co_await mailbox_->next();
+boost::asio::awaitable<Result<std::vector<TextChoiceDelta>>> TextGeneration::next(TimePoint until) {
+  auto batches = co_await mailbox_->next(until);
   if (!batches) {
     cancel();
     co_return std::move(batches).error();

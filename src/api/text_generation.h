@@ -37,9 +37,11 @@ class TextGeneration {
 
   // Hands every choice to the generator, or none. Errors: those of Generator::submit().
   Status submit();
-  // Waits for more. Errors: what went wrong in the generator (then all choices are cancelled),
-  // kUnavailable when a shutdown cut the answer. REQUIRES: !done().
-  boost::asio::awaitable<Result<std::vector<TextChoiceDelta>>> next();
+  // Waits for more, not longer than `until`: then there are no deltas. Errors: what went wrong in
+  // the generator (then all choices are cancelled), kUnavailable when a shutdown cut the answer.
+  // REQUIRES: !done().
+  boost::asio::awaitable<Result<std::vector<TextChoiceDelta>>> next(
+      TimePoint until = TimePoint::max());
   // Makes the generator stop within one step. next() then ends with kCancelled.
   void cancel();
 

@@ -40,7 +40,7 @@ void UpdateMailbox::add(std::size_t choice, const engine::Update& update) {
   }
 }
 
-boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next() {
+boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next(TimePoint until) {
   for (;;) {
     {
       const std::lock_guard lock(mutex_);
@@ -53,10 +53,13 @@ boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next() {
         waiting_tokens_ = 0;
         co_return std::exchange(batches_, {});
       }
+      if (std::chrono::steady_clock::now() >= until) {
+        co_return std::vector<Batch>();
+      }
       reader_sleeps_ = true;
     }
     // A wake-up is posted to this strand, so it runs only once the wait below has begun.
-    ready_.expires_at(std::chrono::steady_clock::time_point::max());
+    ready_.expires_at(until);
     co_await ready_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
   }
 }

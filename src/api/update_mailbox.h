@@ -7,6 +7,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,8 @@ struct Batch {
 // answer is given up.
 inline constexpr std::size_t kMaxWaitingTokens = 65'536;
 
+using TimePoint = std::chrono::steady_clock::time_point;
+
 class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
  public:
   explicit UpdateMailbox(const boost::asio::any_io_executor& strand) : ready_(strand) {}
@@ -39,9 +42,10 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
   // Adds a copy of `update`. Any thread; never blocks.
   void push(std::size_t choice, const engine::Update& update);
 
-  // Returns everything that has arrived, waiting until there is something. On the strand, one
-  // caller at a time. Errors: kResourceLimit when more than kMaxWaitingTokens were waiting.
-  boost::asio::awaitable<Result<std::vector<Batch>>> next();
+  // Returns everything that has arrived, waiting until there is something, or nothing at all at
+  // `until`. On the strand, one caller at a time. Errors: kResourceLimit when more than
+  // kMaxWaitingTokens were waiting.
+  boost::asio::awaitable<Result<std::vector<Batch>>> next(TimePoint until = TimePoint::max());
 
   // Ignores every later push. Any thread.
   void close();

@@ -110,6 +110,8 @@ Log::Log(LogOptions options) : impl_(std::make_unique<Impl>()) {
 
 Log::~Log() = default;
 
+void Log::set_level(LogLevel level) { impl_->logger->set_level(level_of(level)); }
+
 void Log::write(LogLevel level, std::string_view event, std::span<const LogField> fields) {
   if (!impl_->logger->should_log(level_of(level))) {
     return;

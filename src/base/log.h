@@ -46,6 +46,9 @@ class Log {
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
+  // From now on writes only lines of at least `level`. Thread-safe.
+  void set_level(LogLevel level);
+
   // Writes one line: time, level, `event` and the fields in their order. A double has 3 decimals
   // (null in JSON and text if it is not finite). A line never contains a
   // line break, whatever the fields hold.

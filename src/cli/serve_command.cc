@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `daybreak serve`: loads a model and serves it until SIGTERM or SIGINT. The first signal drains,
-// the second ends at once.
+// the second ends at once. SIGHUP reloads.
 
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -21,7 +20,9 @@
 #include "base/metrics.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/reload.h"
 #include "cli/runner_options.h"
+#include "cli/serve_reload.h"
 #include "cli/server_access.h"
 #include "cli/server_config_sources.h"
 #include "engine/engine.h"
@@ -35,25 +36,7 @@ namespace {
 
 // Answers that were cut still have to reach their clients.
 constexpr std::chrono::milliseconds kFlushTime{5'000};
-// Descriptors beside connections: the model, the terminal, the event loop, what libraries open.
-constexpr rlim_t kOtherDescriptors = 128;
-
 std::chrono::milliseconds seconds(std::size_t count) { return std::chrono::seconds(count); }
-
-http::ServerOptions http_options(const ServerConfig& config) {
-  http::ServerOptions options;
-  options.host = config.host;
-  options.port = static_cast<std::uint16_t>(config.port);
-  options.threads = config.http_threads;
-  options.max_connections = config.max_connections;
-  options.limits = {.head_bytes = config.max_header_bytes, .body_bytes = config.max_request_bytes};
-  options.header_timeout = seconds(config.header_timeout);
-  options.body_timeout = seconds(config.body_timeout);
-  options.idle_timeout = seconds(config.idle_timeout);
-  options.write_timeout = seconds(config.write_timeout);
-  options.cors_origin = config.cors_origin;
-  return options;
-}
 
 std::vector<std::string> model_names(const ServerConfig& config, const LoadedModel& loaded) {
   if (!config.served_model_name.empty()) {
@@ -62,21 +45,6 @@ std::vector<std::string> model_names(const ServerConfig& config, const LoadedMod
   const auto path = std::filesystem::weakly_canonical(loaded.path);
   const std::string name = path.filename().string();
   return {name.empty() ? "model" : name};
-}
-
-// Raises the soft limit of open files as far as allowed.
-void raise_descriptor_limit(std::size_t connections, Log& log) {
-  rlimit limit{};
-  const rlim_t wanted = connections + kOtherDescriptors;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
-    return;
-  }
-  limit.rlim_cur = std::min(wanted, limit.rlim_max);
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
-    log.warning("few file descriptors",
-                {{"max_connections", static_cast<std::int64_t>(connections)},
-                 {"descriptors", static_cast<std::int64_t>(limit.rlim_cur)}});
-  }
 }
 
 sigset_t stop_signals() {
@@ -123,11 +91,32 @@ Status log_model(const std::string& name, const ServerConfig& config, const Load
   return ok();
 }
 
-Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::string& version,
-             Log& log) {
+// Waits for a signal to stop and reloads meanwhile. Returns the signal.
+int wait_for_stop(const sigset_t& signals, Reloader& reloader) {
+  constexpr timespec kPoll{.tv_sec = kReloadPoll.count(), .tv_nsec = 0};
+  for (;;) {
+    const int received = ::sigtimedwait(&signals, nullptr, &kPoll);
+    if (received == SIGHUP) {
+      reloader.reload("SIGHUP");
+    } else if (received > 0) {
+      return received;
+    } else {
+      reloader.poll();
+    }
+  }
+}
+
+Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
+             const LoadedModel& loaded, const std::string& version, Log& log) {
+  const ServerConfig& config = effective.values;
+  Metrics metrics;
+  // Before anything slow: stamps the files, and reads those of TLS.
+  Reloader reloader(sources, effective, log, metrics);
+  DAYBREAK_TRY(http::ServerOptions options, http_options(config));
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
   // From here on threads start, which inherit the blocked signals: only sigwait() below sees them.
-  const sigset_t signals = stop_signals();
+  sigset_t signals = stop_signals();
+  ::sigaddset(&signals, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   // Beside the start of the server, so that the first schema with a format need not wait.
   const std::jthread formats([] { grammar::prepare_formats(); });
@@ -145,7 +134,6 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                                                          .step_tokens = config.step_tokens}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
   const KeyReloader reloader(access.get(), log);
-  Metrics metrics;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
                api::Service::create(
@@ -158,6 +146,7 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                     .max_tokens = config.max_tokens,
                     .model_context = loaded.model->config().max_positions,
                     .workers = config.workers,
+                    .keep_alive_comments = seconds(config.keep_alive_comments),
                     .responses = {.max_bytes = config.response_store_mb << 20U,
                                   .max_age = std::chrono::seconds(config.response_store_seconds)},
                     .access = access,
@@ -166,18 +155,19 @@ Status serve(const ServerConfig& config, const LoadedModel& loaded, const std::s
                                  .limits = {.steps = config.grammar_steps}}},
                    std::move(tokenizer), *engine, metrics, log));
   raise_descriptor_limit(config.max_connections, log);
-  http::ServerOptions options = http_options(config);
   service->attach(options);
+  attach_handshake_report(options, log, metrics);
   DAYBREAK_TRY(const auto server, http::Server::start(std::move(options), service->router()));
   std::printf("listening on %s\n", server->url().c_str());
   std::fflush(stdout);
 
-  int received = 0;
-  ::sigwait(&signals, &received);
+  attach_reload(reloader, *server, *service, names, log);
+  const int received = wait_for_stop(signals, reloader);
+  const std::size_t drain_seconds = reloader.running().drain_seconds;
   log.info("draining", {{"signal", std::int64_t{received}},
-                        {"drain_seconds", static_cast<std::int64_t>(config.drain_seconds)}});
+                        {"drain_seconds", static_cast<std::int64_t>(drain_seconds)}});
   service->start_draining();
-  drain(*engine, config.drain_seconds, log);
+  drain(*engine, drain_seconds, log);
   server->drain(kFlushTime);
   server->stop();
   service->stop_workers();
@@ -204,7 +194,7 @@ Status run(const ConfigSources& sources, const std::string& version) {
                            {"origin", std::string_view(origin)}});
     }
   }
-  return serve(config, loaded, version, log);
+  return serve(sources, effective, loaded, version, log);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::vector<ServerKey> make_keys() {
       {"host", "address to listen on; 0.0.0.0 for every interface", TextField{&C::host}},
       {"port", "TCP port; 0: any free one", CountField{&C::port, 0, 65'535}},
       {"served_model_name", "names clients may use; the first is reported; empty: the directory's",
-       ListField{&C::served_model_name}},
+       ListField{&C::served_model_name}, Reload::kLive},
       {"threads", "threads that compute; 0: the CPUs this process may use",
        CountField{&C::threads, 0, kMaxThreads}},
       {"numerics", "exact: bit-identical results; fast is not available yet",
@@ -62,25 +62,34 @@ std::vector<ServerKey> make_keys() {
       {"http_threads", "threads that serve connections", CountField{&C::http_threads, 1, 256}},
       {"workers", "threads that parse and tokenize requests", CountField{&C::workers, 1, 256}},
       {"max_connections", "open connections; one more gets 503",
-       CountField{&C::max_connections, 1, std::size_t{1} << 20U}},
+       CountField{&C::max_connections, 1, std::size_t{1} << 20U}, Reload::kLive},
       {"max_header_bytes", "request line and headers, bytes; more gets 431",
-       CountField{&C::max_header_bytes, 256, std::size_t{1} << 20U}},
+       CountField{&C::max_header_bytes, 256, std::size_t{1} << 20U}, Reload::kLive},
       {"max_request_bytes", "request body, bytes; more gets 413",
-       CountField{&C::max_request_bytes, 1, std::size_t{1} << 34U}},
+       CountField{&C::max_request_bytes, 1, std::size_t{1} << 34U}, Reload::kLive},
       {"header_timeout", "seconds for a request's head to arrive",
-       CountField{&C::header_timeout, 1, kDay}},
+       CountField{&C::header_timeout, 1, kDay}, Reload::kLive},
       {"body_timeout", "seconds for a request's body to arrive",
-       CountField{&C::body_timeout, 1, kDay}},
+       CountField{&C::body_timeout, 1, kDay}, Reload::kLive},
       {"idle_timeout", "seconds a connection may wait between requests",
-       CountField{&C::idle_timeout, 1, kDay}},
+       CountField{&C::idle_timeout, 1, kDay}, Reload::kLive},
       {"write_timeout", "seconds for a client to take 64 KiB before it is dropped",
-       CountField{&C::write_timeout, 1, kDay}},
+       CountField{&C::write_timeout, 1, kDay}, Reload::kLive},
+      {"keep_alive_comments",
+       "seconds without an event after which a stream sends a comment; 0: never",
+       CountField{&C::keep_alive_comments, 0, kDay}},
       {"cors_origin", "Access-Control-Allow-Origin, such as *; empty: none",
        TextField{&C::cors_origin}},
+      {"tls_certificate", "PEM file: certificate and its chain; empty: plain HTTP",
+       TextField{&C::tls_certificate}, Reload::kLive},
+      {"tls_key", "PEM file: private key of tls_certificate", TextField{&C::tls_key},
+       Reload::kLive},
+      {"tls_client_ca", "PEM file: who signs clients' certificates; empty: clients need none",
+       TextField{&C::tls_client_ca}, Reload::kLive},
       {"drain_seconds", "on SIGTERM, seconds for running answers to finish",
-       CountField{&C::drain_seconds, 0, kDay}},
+       CountField{&C::drain_seconds, 0, kDay}, Reload::kLive},
       {"log_level", "least level that is logged",
-       ChoiceField{&C::log_level, {"debug", "info", "warning", "error", "off"}}},
+       ChoiceField{&C::log_level, {"debug", "info", "warning", "error", "off"}}, Reload::kLive},
       {"log_format", "one line per event as text or as JSON",
        ChoiceField{&C::log_format, {"text", "json"}}},
   };
@@ -194,11 +203,13 @@ std::string_view nearest_server_key(std::string_view wrong) {
 
 std::string server_keys_markdown() {
   const ServerConfig defaults;
-  std::string out = "| key | flag | environment | default | meaning |\n|---|---|---|---|---|\n";
+  std::string out =
+      "| key | flag | environment | default | reload | meaning |\n|---|---|---|---|---|---|\n";
   for (const ServerKey& key : server_keys()) {
     const std::string value = key.value(defaults);
-    out += fmt::format("| `{}` | `{}` | `{}` | {} | {} |\n", key.name, key.flag(),
-                       key.environment(), value.empty() ? "(empty)" : "`" + value + "`", key.help);
+    out += fmt::format("| `{}` | `{}` | `{}` | {} | {} | {} |\n", key.name, key.flag(),
+                       key.environment(), value.empty() ? "(empty)" : "`" + value + "`",
+                       key.reload == Reload::kLive ? "yes" : "no", key.help);
   }
   return out;
 }

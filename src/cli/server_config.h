@@ -6,6 +6,7 @@
 // from it.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -54,7 +55,11 @@ struct ServerConfig {
   std::size_t body_timeout = 30;
   std::size_t idle_timeout = 60;
   std::size_t write_timeout = 30;
+  std::size_t keep_alive_comments = 0;
   std::string cors_origin;
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_client_ca;
 
   std::size_t drain_seconds = 30;
   std::string log_level = "info";
@@ -78,10 +83,14 @@ struct ListField {  // separated by commas
   std::vector<std::string> ServerConfig::* member;
 };
 
+// Whether a running server takes a new value over.
+enum class Reload : std::uint8_t { kRestart, kLive };
+
 struct ServerKey {
   std::string_view name;  // as in the file, such as "max_queue"
   std::string_view help;  // one line, unit included
   std::variant<CountField, TextField, ChoiceField, ListField> field;
+  Reload reload = Reload::kRestart;
 
   [[nodiscard]] std::string flag() const;         // "--max-queue"; "MODEL" for the model
   [[nodiscard]] std::string environment() const;  // "DAYBREAK_MAX_QUEUE"

@@ -6,9 +6,10 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
 
+#include "http/cors.h"
 #include "http/response_head.h"
+#include "http/trace_context.h"
 
 namespace daybreak::http {
 
@@ -21,27 +22,24 @@ namespace {
 
 // Errors come back as values: a client that leaves is no exception.
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+constexpr std::chrono::milliseconds kCancelAgain{100};
 
 }  // namespace
 
-Connection::Connection(ConnectionContext& context, tcp::socket socket)
+Connection::Connection(ConnectionContext& context, tcp::socket socket, const TlsContext* tls)
     : context_(context),
-      socket_(std::move(socket)),
-      deadline_(std::make_shared<Deadline>(socket_.get_executor())),
-      watch_stopped_(socket_.get_executor()) {}
+      transport_(std::move(socket), tls),
+      deadline_(std::make_shared<Deadline>(transport_.executor())),
+      watch_stopped_(transport_.executor()) {}
 
 asio::any_io_executor Connection::executor() const {
-  return const_cast<tcp::socket&>(socket_).get_executor();  // NOLINT: not const in this library
+  return const_cast<Transport&>(transport_).executor();  // NOLINT: not const in this library
 }
 
 Task<void> Connection::run() {
-  // The action holds the connection weakly: it must not keep alive what it is a part of.
-  deadline_->start([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) {
-      self->expired();
-    }
-  });
-  while (co_await read_request()) {
+  start_deadline();
+  const bool open = co_await handshake();
+  while (open && co_await read_request()) {
     co_await answer();
     if (!keep_alive_ || gone_ || broken_) {
       break;
@@ -52,16 +50,44 @@ Task<void> Connection::run() {
 }
 
 Task<void> Connection::shed() {
+  start_deadline();
+  if (co_await handshake()) {
+    begin_request();
+    co_await refuse(
+        503, "too many connections, the limit is " + std::to_string(context_.live.max_connections));
+  }
+  co_await linger();
+  deadline_->stop();
+}
+
+void Connection::start_deadline() {
+  // The action holds the connection weakly: it must not keep alive what it is a part of.
   deadline_->start([weak = weak_from_this()] {
     if (const auto self = weak.lock()) {
       self->expired();
     }
   });
-  begin_request();
-  co_await refuse(503, "too many connections, the limit is " +
-                           std::to_string(context_.options.max_connections));
-  co_await linger();
-  deadline_->stop();
+}
+
+// Returns whether requests can be read; what went wrong has been told to the hook.
+Task<bool> Connection::handshake() {
+  if (!transport_.secure()) {
+    co_return true;
+  }
+  deadline_->set(context_.live.header_timeout.load());
+  handshaking_ = true;
+  const error_code error = co_await transport_.handshake();
+  handshaking_ = false;
+  deadline_->clear();
+  if (!error) {
+    co_return !broken_;
+  }
+  // Also what a drain or a stop has closed: nobody is to be told about that.
+  const bool ours = broken_ && !timed_out_;
+  if (!ours && context_.options.on_handshake_failed) {
+    context_.options.on_handshake_failed(timed_out_ ? "timeout" : handshake_failure(error));
+  }
+  co_return false;
 }
 
 void Connection::close_if_idle() {
@@ -73,7 +99,7 @@ void Connection::close_if_idle() {
 void Connection::abort() {
   broken_ = true;
   error_code ignored;
-  socket_.close(ignored);
+  transport_.socket().close(ignored);
   go_away();
 }
 
@@ -93,14 +119,17 @@ void Connection::on_gone(std::function<void()> callback) {
   }
 }
 
-// A slow sender is told so (408); a reader that takes nothing can only be dropped.
+// A slow sender is told so (408); a reader that takes nothing can only be dropped, and a client
+// that does not finish its handshake could not read an answer.
 void Connection::expired() {
-  if (answering_) {
+  timed_out_ = !answering_;
+  if (answering_ || handshaking_) {
     return abort();
   }
-  timed_out_ = true;
   error_code ignored;
-  socket_.cancel(ignored);
+  transport_.socket().cancel(ignored);
+  // Once more, should the read have been between two parts just now.
+  deadline_->set(kCancelAgain);
 }
 
 // ---- receiving --------------------------------------------------------------------------------
@@ -119,7 +148,7 @@ void Connection::begin_request() {
 }
 
 Task<bool> Connection::read_some() {
-  const auto [error, count] = co_await socket_.async_read_some(asio::buffer(chunk_), kAwait);
+  const auto [error, count] = co_await transport_.async_read_some(asio::buffer(chunk_), kAwait);
   if (error) {
     gone_ = !timed_out_;
     broken_ = broken_ || (gone_ && error != asio::error::eof);
@@ -133,8 +162,8 @@ Task<bool> Connection::read_some() {
 // what was wrong has been answered.
 Task<bool> Connection::read_request() {
   begin_request();
-  RequestParser parser(context_.options.limits);
-  deadline_->set(context_.options.idle_timeout);
+  RequestParser parser(context_.live.request_limits());
+  deadline_->set(context_.live.idle_timeout.load());
   for (;;) {
     in_.erase(0, parser.feed(in_));
     if (parser.state() == State::kHeadDone) {
@@ -155,7 +184,7 @@ Task<bool> Connection::read_request() {
     if (!receiving_ && !in_.empty()) {
       receiving_ = true;
       began_ = std::chrono::steady_clock::now();
-      deadline_->set(context_.options.header_timeout);
+      deadline_->set(context_.live.header_timeout.load());
     }
     if (!co_await read_some()) {
       if (timed_out_ && receiving_) {
@@ -168,7 +197,7 @@ Task<bool> Connection::read_request() {
     if (!receiving_ && !in_.empty()) {
       receiving_ = true;
       began_ = std::chrono::steady_clock::now();
-      deadline_->set(context_.options.header_timeout);
+      deadline_->set(context_.live.header_timeout.load());
     }
   }
 }
@@ -183,7 +212,7 @@ Task<bool> Connection::begin_body(RequestParser& parser) {
     }
   }
   parser.continue_body();
-  deadline_->set(context_.options.body_timeout);
+  deadline_->set(context_.live.body_timeout.load());
   co_return true;
 }
 
@@ -207,13 +236,14 @@ void Connection::watch() {
       self->watch();
     }
   };
-  socket_.async_read_some(asio::buffer(chunk_),
-                          asio::bind_cancellation_slot(watch_cancel_.slot(), std::move(on_read)));
+  transport_.async_read_some(
+      asio::buffer(chunk_), asio::bind_cancellation_slot(watch_cancel_.slot(), std::move(on_read)));
 }
 
 Task<void> Connection::stop_watching() {
   answering_ = false;
-  watch_cancel_.emit(asio::cancellation_type::total);
+  // The one kind that a read through TLS obeys too; what it has received stays in its buffers.
+  watch_cancel_.emit(asio::cancellation_type::terminal);
   while (watching_) {
     watch_stopped_.expires_at(std::chrono::steady_clock::time_point::max());
     co_await watch_stopped_.async_wait(kAwait);
@@ -225,6 +255,7 @@ Task<void> Connection::stop_watching() {
 Task<void> Connection::answer() {
   keep_alive_ = request_.keep_alive && !context_.draining;
   request_.id = request_id(request_.header("x-request-id"));
+  request_.trace_id = trace_id(request_.header("traceparent"));
   match_ = context_.router.find(request_.method, request_.path);
   answering_ = true;
   watch();
@@ -266,7 +297,8 @@ Task<void> Connection::respond_options() {
   if (!context_.options.cors_origin.empty()) {
     response.headers.push_back({"Access-Control-Allow-Methods", match_.allow});
     response.headers.push_back(
-        {"Access-Control-Allow-Headers", "Authorization, Content-Type, x-request-id"});
+        {"Access-Control-Allow-Headers",
+         cors_allowed_headers(request_.header("access-control-request-headers"))});
     response.headers.push_back({"Access-Control-Max-Age", "600"});
   }
   co_await respond(std::move(response));
@@ -339,8 +371,8 @@ Task<bool> Connection::send_events(std::string frames) {
 Task<bool> Connection::write(std::string_view bytes) {
   while (!bytes.empty() && !broken_) {
     const std::string_view slice = bytes.substr(0, kWriteSlice);
-    deadline_->set(context_.options.write_timeout);
-    const auto [error, count] = co_await asio::async_write(socket_, asio::buffer(slice), kAwait);
+    deadline_->set(context_.live.write_timeout.load());
+    const auto [error, count] = co_await transport_.async_write(asio::buffer(slice), kAwait);
     if (error) {
       broken_ = true;
       go_away();
@@ -371,16 +403,18 @@ Task<void> Connection::refuse(int status, std::string message) {
 Task<void> Connection::linger() {
   error_code error;
   if (!broken_) {
-    socket_.shutdown(tcp::socket::shutdown_send, error);
     timed_out_ = false;
     deadline_->set(kLingerTime);
+    co_await transport_.finish();
+    // Of a TLS connection this is what is still encrypted: it is only thrown away.
+    tcp::socket& socket = transport_.socket();
     for (std::size_t total = 0; !error && !gone_ && total < kMaxLingerBytes;) {
-      const auto [failure, count] = co_await socket_.async_read_some(asio::buffer(chunk_), kAwait);
+      const auto [failure, count] = co_await socket.async_read_some(asio::buffer(chunk_), kAwait);
       error = failure;
       total += count;
     }
   }
-  socket_.close(error);
+  transport_.socket().close(error);
 }
 
 void Connection::report() {
@@ -390,6 +424,7 @@ void Connection::report() {
   const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - began_);
   context_.options.on_finished({.id = request_.id,
+                                .trace_id = request_.trace_id,
                                 .method = known_method(request_.method),
                                 .route = match_.route,
                                 .status = dropped_ ? 499 : status_,
@@ -401,6 +436,7 @@ void Connection::report() {
 std::string Connection::head(int status, std::string_view content_type) const {
   std::string out = status_line(status);
   append_header(out, "x-request-id", request_.id);
+  append_header(out, "x-trace-id", request_.trace_id.empty() ? request_.id : request_.trace_id);
   append_header(out, "Date", http_date(std::chrono::system_clock::now()));
   if (!content_type.empty()) {
     append_header(out, "Content-Type", content_type);
@@ -412,7 +448,7 @@ std::string Connection::head(int status, std::string_view content_type) const {
   }
   if (const std::string& origin = context_.options.cors_origin; !origin.empty()) {
     append_header(out, "Access-Control-Allow-Origin", origin);
-    append_header(out, "Access-Control-Expose-Headers", "x-request-id");
+    append_header(out, "Access-Control-Expose-Headers", kExposedHeaders);
     if (origin != "*") {
       append_header(out, "Vary", "Origin");
     }

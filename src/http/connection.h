@@ -20,9 +20,11 @@
 
 #include "http/deadline.h"
 #include "http/exchange.h"
+#include "http/live_options.h"
 #include "http/request_parser.h"
 #include "http/router.h"
 #include "http/server_options.h"
+#include "http/transport.h"
 
 namespace daybreak::http {
 
@@ -30,13 +32,15 @@ namespace daybreak::http {
 struct ConnectionContext {
   ServerOptions options;
   Router router;
+  LiveOptions live{options};          // what of the options can change
   std::atomic<bool> draining{false};  // no request after the current one
 };
 
 class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {
  public:
-  // `socket` has a strand as its executor.
-  Connection(ConnectionContext& context, boost::asio::ip::tcp::socket socket);
+  // `socket` has a strand as its executor. `tls` may be null: plain.
+  Connection(ConnectionContext& context, boost::asio::ip::tcp::socket socket,
+             const TlsContext* tls);
 
   // Serves until either side closes.
   Task<void> run();
@@ -61,6 +65,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
  private:
   enum class Sent { kNothing, kEvents, kAll };
 
+  void start_deadline();
+  Task<bool> handshake();
   Task<bool> read_request();
   Task<bool> read_some();
   Task<bool> begin_body(RequestParser& parser);
@@ -82,7 +88,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Response error_response(int status, std::string_view message) const;
 
   ConnectionContext& context_;
-  boost::asio::ip::tcp::socket socket_;
+  Transport transport_;
   std::shared_ptr<Deadline> deadline_;
   boost::asio::steady_timer watch_stopped_;
   boost::asio::cancellation_signal watch_cancel_;
@@ -97,6 +103,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   std::chrono::steady_clock::time_point began_;
   int status_ = 0;
   Sent sent_ = Sent::kNothing;
+  bool handshaking_ = false;
   bool receiving_ = false;  // part of a request has arrived
   bool answering_ = false;
   bool watching_ = false;

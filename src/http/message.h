@@ -29,6 +29,7 @@ struct Request {
   std::vector<Header> headers;
   std::string body;
   std::string id;         // value of x-request-id: the client's if it is well-formed, else ours
+  std::string trace_id;   // of the header traceparent; empty if there is none that is well-formed
   unsigned version = 11;  // 10 or 11
   bool keep_alive = true;
 
@@ -36,7 +37,8 @@ struct Request {
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
-// One complete answer. Content-Length, Connection, Date and x-request-id are added when it is sent.
+// One complete answer. Content-Length, Connection, Date, x-request-id and x-trace-id are added when
+// it is sent.
 struct Response {
   int status = 200;
   std::string content_type = "application/json";

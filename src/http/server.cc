@@ -63,7 +63,8 @@ struct Server::Impl {
   Impl(ServerOptions options, Router router)
       : context{.options = std::move(options), .router = std::move(router)},
         io(static_cast<int>(context.options.threads)),
-        acceptor(asio::make_strand(io)) {}
+        acceptor(asio::make_strand(io)),
+        tls(context.options.tls) {}
 
   Status bind();
   asio::awaitable<void> accept_loop();
@@ -79,7 +80,8 @@ struct Server::Impl {
   tcp::acceptor acceptor;
   std::vector<std::thread> threads;
 
-  std::mutex mutex;  // guards the two below
+  std::mutex mutex;                 // guards the three below
+  std::shared_ptr<TlsContext> tls;  // of new connections
   std::map<const Connection*, std::weak_ptr<Connection>> open;
   std::size_t shedding = 0;
   std::condition_variable closed;  // a connection left `open`
@@ -134,11 +136,17 @@ void Server::Impl::serve(tcp::socket socket) {
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   const asio::any_io_executor strand = socket.get_executor();
-  const auto connection = std::make_shared<Connection>(context, std::move(socket));
+  std::shared_ptr<TlsContext> certificate;
+  {
+    const std::lock_guard lock(mutex);
+    certificate = tls;
+  }
+  const auto connection =
+      std::make_shared<Connection>(context, std::move(socket), certificate.get());
   bool full = false;
   {
     const std::lock_guard lock(mutex);
-    full = open.size() - shedding >= context.options.max_connections;
+    full = open.size() - shedding >= context.live.max_connections;
     if (full && shedding >= kMaxShedConnections) {
       return;  // the destructor closes it
     }
@@ -197,7 +205,24 @@ std::uint16_t Server::port() const { return impl_->port; }
 std::string Server::url() const {
   const std::string& host = impl_->context.options.host;
   const bool v6 = host.find(':') != std::string::npos;
-  return "http://" + (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port());
+  const bool secure = impl_->context.options.tls != nullptr;
+  return (secure ? "https://" : "http://") + (v6 ? "[" + host + "]" : host) + ":" +
+         std::to_string(port());
+}
+
+Status Server::check_reconfigure(const ServerOptions& options) const {
+  DAYBREAK_CHECK_OK(check(options));
+  if ((options.tls == nullptr) != (impl_->context.options.tls == nullptr)) {
+    return Error{Errc::kInvalidArgument,
+                 "tls_certificate: TLS cannot be switched on or off without a restart"};
+  }
+  return ok();
+}
+
+void Server::reconfigure(const ServerOptions& options) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->tls = options.tls;
+  impl_->context.live.set(options);
 }
 
 std::size_t Server::connections() const {

@@ -29,10 +29,17 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   [[nodiscard]] std::uint16_t port() const;
-  // Returns "http://127.0.0.1:8000", with brackets around an IPv6 address.
+  // Returns "http://127.0.0.1:8000", "https:" with TLS, with brackets around an IPv6 address.
   [[nodiscard]] std::string url() const;
   // Connections open now. Thread-safe.
   [[nodiscard]] std::size_t connections() const;
+
+  // Errors: kInvalidArgument if reconfigure() cannot take `options`: a value out of range, or TLS
+  // switched on or off. Thread-safe.
+  [[nodiscard]] Status check_reconfigure(const ServerOptions& options) const;
+  // Takes over what can change while serving: max_connections, limits, the four timeouts, and
+  // `tls` for connections accepted from now on. Thread-safe. REQUIRES: check_reconfigure(options).
+  void reconfigure(const ServerOptions& options);
 
   // Stops accepting, closes idle connections, and waits until every request in progress has been
   // answered, but not longer than `deadline`. Returns how many connections are left. Thread-safe.

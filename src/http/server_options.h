@@ -8,21 +8,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "http/exchange.h"
 #include "http/request_parser.h"
+#include "http/tls_context.h"
 
 namespace daybreak::http {
 
 // One finished request, for the access log and metrics. Valid during the call.
 struct AccessRecord {
   std::string_view id;
-  std::string_view method;  // one of the methods routed, otherwise "other"
-  std::string_view route;   // the pattern; "none" for an unknown path, "malformed" before routing
-  int status = 0;           // 499: the client left first
+  std::string_view trace_id;  // of the caller's trace; empty: none
+  std::string_view method;    // one of the methods routed, otherwise "other"
+  std::string_view route;     // the pattern; "none" for an unknown path, "malformed" before routing
+  int status = 0;             // 499: the client left first
   std::chrono::microseconds duration{0};  // from the first byte of the request
   const std::vector<Note>& notes;
   std::string_view error = {};  // what a handler threw; empty if it did not
@@ -35,15 +38,22 @@ struct ServerOptions {
   std::size_t max_connections = 2048;  // one more is answered 503 and closed
   RequestLimits limits;
 
-  std::chrono::milliseconds header_timeout{10'000};  // first byte of a request to its last header
-  std::chrono::milliseconds body_timeout{30'000};    // last header to last byte of the body
-  std::chrono::milliseconds idle_timeout{60'000};    // between two requests
-  std::chrono::milliseconds write_timeout{30'000};   // for the client to take kWriteSlice bytes
+  std::chrono::milliseconds header_timeout{
+      10'000};  // first byte of a request to its last header; a handshake
+  std::chrono::milliseconds body_timeout{30'000};   // last header to last byte of the body
+  std::chrono::milliseconds idle_timeout{60'000};   // between two requests
+  std::chrono::milliseconds write_timeout{30'000};  // for the client to take kWriteSlice bytes
+
+  std::shared_ptr<TlsContext> tls;  // null: plain HTTP
 
   std::string cors_origin;  // Access-Control-Allow-Origin; empty: browsers of other origins refused
 
   // Makes the JSON body of an answer the HTTP layer gives by itself (400, 404, 405, 408, 413, ...).
   std::function<std::string(int status, std::string_view message)> error_body;
+  // Called once per connection that is closed because its TLS handshake failed, on a server thread;
+  // must not block. `reason` is "timeout" (header_timeout) or one of handshake_failure(). May be
+  // empty.
+  std::function<void(std::string_view reason)> on_handshake_failed;
   // Called once per request, on a server thread; must not block. May be empty.
   std::function<void(const AccessRecord&)> on_finished;
 };

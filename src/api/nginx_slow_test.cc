@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A prompt that takes longer than nginx waits, through a real nginx. DAYBREAK_NGINX names the
+// program; without one the test is skipped.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "api/api_test_server.h"
+
+namespace daybreak::api {
+namespace {
+
+using testing::RawClient;
+using testing::status_of;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+std::string nginx_path() {
+  const char* given = std::getenv("DAYBREAK_NGINX");
+  const std::string path = given == nullptr ? "/usr/sbin/nginx" : given;
+  return ::access(path.c_str(), X_OK) == 0 ? path : "";
+}
+
+// nginx in front of a server, waiting 2 s where the default is 60 s.
+class Nginx {
+ public:
+  Nginx(const std::string& program, std::uint16_t upstream) {
+    std::string name = (std::filesystem::temp_directory_path() / "daybreak-nginx-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    directory_ = name;
+    port_ = static_cast<std::uint16_t>(20'000 + ::getpid() % 20'000);
+    std::ofstream(directory_ / "nginx.conf")
+        << "daemon off; master_process off; pid " << name << "/pid; error_log " << name << "/error;"
+        << "events {} http { access_log off; client_body_temp_path " << name << "/body;"
+        << "proxy_temp_path " << name << "/proxy; fastcgi_temp_path " << name << "/fastcgi;"
+        << "uwsgi_temp_path " << name << "/uwsgi; scgi_temp_path " << name << "/scgi;"
+        << "server { listen 127.0.0.1:" << port_ << "; location / { proxy_read_timeout 2s;"
+        << "proxy_pass http://127.0.0.1:" << upstream << "; } } }\n";
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      const std::string config = name + "/nginx.conf";
+      ::execl(program.c_str(), program.c_str(), "-p", name.c_str(), "-e", "stderr", "-c",
+              config.c_str(), static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
+    for (int i = 0; i < 500 && !RawClient(port_).connected(); ++i) {
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+  ~Nginx() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  Nginx(const Nginx&) = delete;
+  Nginx& operator=(const Nginx&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  std::filesystem::path directory_;
+  std::uint16_t port_ = 0;
+  pid_t pid_ = 0;
+};
+
+std::string answer_through_nginx(std::chrono::milliseconds keep_alive) {
+  const auto ids = chat::shapes::encode(*chat::shapes::load_tokenizer(), "x");
+  const TestApi::ScriptFn slow = [ids](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.ids = ids;
+    script.delay_per_token = 3s;
+    return script;
+  };
+  TestApi api(slow, {.keep_alive_comments = keep_alive});
+  const Nginx nginx(nginx_path(), api.server->port());
+  RawClient client(nginx.port());
+  EXPECT_TRUE(client.connected());
+  client.send(TestApi::request_text(
+      R"({"model":"nano","stream":true,"messages":[{"role":"user","content":"a"}]})",
+      "/v1/chat/completions"));
+  return client.read_until("data: [DONE]\n\n", 8s);
+}
+
+TEST(NginxSlow, LongPromptSurvivesWithCommentsOnly) {
+  if (nginx_path().empty()) {
+    GTEST_SKIP() << "no nginx, see DAYBREAK_NGINX";
+  }
+  const std::string without = answer_through_nginx(0ms);
+  EXPECT_EQ(status_of(without), 504) << without;
+  const std::string with = answer_through_nginx(500ms);
+  EXPECT_EQ(status_of(with), 200) << with;
+  EXPECT_TRUE(with.ends_with("data: [DONE]\n\n")) << with;
+  EXPECT_NE(with.find(": ping\n\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace daybreak::api

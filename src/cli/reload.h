@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Reloader: changes a running server on SIGHUP and when one of its files changes. Everybody who
+// takes part first prepares, which may fail, and only if all have succeeded commits, which cannot:
+// a reload that fails changes nothing.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/result.h"
+#include "cli/server_config_sources.h"
+
+namespace daybreak::cli {
+
+// How often the files are looked at: a change is noticed within this time.
+inline constexpr std::chrono::seconds kReloadPoll{2};
+
+// What identifies one state of a file; all zero while there is none.
+struct FileStamp {
+  std::int64_t modified_ns = 0;
+  std::uint64_t size = 0;
+  std::uint64_t inode = 0;
+
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+// Of the file behind links: whoever exchanges a link exchanges the file.
+[[nodiscard]] FileStamp stamp_of(const std::string& path);
+
+// One thread at a time.
+class Reloader {
+ public:
+  using Commit = std::function<void()>;
+  // Gets ready for `next`. Errors: why the reload cannot be; nothing has changed.
+  using Prepare = std::function<Result<Commit>(const ServerConfig& next)>;
+
+  // `log` and `metrics` outlive the reloader. `running`: what the server was started with.
+  Reloader(ConfigSources sources, EffectiveConfig running, Log& log, Metrics& metrics);
+
+  // Adds one who takes part; commits run in the order of these calls.
+  void on_reload(Prepare prepare) { participants_.push_back(std::move(prepare)); }
+
+  // Reads the configuration again and takes over what can change. `cause` is for the log, which
+  // gets one line: what changed and what needs a restart, or why nothing did.
+  void reload(std::string_view cause);
+  // Does reload() if a file has changed since it was last read: the configuration, or one of
+  // TLS.
+  void poll();
+
+  // What holds now; keys that need a restart keep the value of the start.
+  [[nodiscard]] const ServerConfig& running() const { return running_.values; }
+
+ private:
+  Result<std::vector<Commit>> prepare(const ServerConfig& next);
+  [[nodiscard]] std::vector<FileStamp> stamps() const;
+
+  ConfigSources sources_;
+  EffectiveConfig running_;
+  Log& log_;
+  Metrics& metrics_;
+  std::vector<Prepare> participants_;
+  std::vector<FileStamp> seen_;
+};
+
+}  // namespace daybreak::cli
