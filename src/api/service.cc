@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/anthropic_messages.h"
+#include "api/batch_handlers.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
@@ -89,6 +90,10 @@ http::Router Service::router() {
   add_token_routes(router, *context_);
   add_status_routes(router, *context_);
   return router;
+}
+
+std::map<std::string, http::Handler, std::less<>> Service::batch_handlers() {
+  return generation_handlers(*context_);
 }
 
 void Service::attach(http::ServerOptions& options) {

@@ -8,7 +8,10 @@
 // Server::stop(); stop_workers(). The server is destroyed before the service, the service before
 // the generator.
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "api/context.h"
 #include "base/result.h"
@@ -31,6 +34,8 @@ class Service {
 
   // Returns every route. The service must outlive it.
   [[nodiscard]] http::Router router();
+  // Returns what answers each url that can be in a batch. The service must outlive it.
+  [[nodiscard]] std::map<std::string, http::Handler, std::less<>> batch_handlers();
   // Sets the hooks of an HTTP server. The service must outlive it.
   void attach(http::ServerOptions& options);
 
