@@ -31,6 +31,7 @@ struct TestApiOptions {
   chat::Contract contract = chat::Contract::kOpen;
   std::size_t model_context = 0;
   ResponseStoreOptions responses{};
+  BatchOptions batches{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
 };
@@ -54,6 +55,7 @@ class TestApi {
                                  .contract = options.contract,
                                  .model_context = options.model_context,
                                  .responses = options.responses,
+                                 .batches = options.batches,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

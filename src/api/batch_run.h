@@ -65,6 +65,7 @@ class BatchRun {
 
   // Whether every line has been dealt with.
   [[nodiscard]] bool complete() const { return ended_ && !left_; }
+  [[nodiscard]] Stop stopped() const { return stop_; }
   [[nodiscard]] std::uint64_t skipped() const { return skipped_; }  // done by earlier runs
 
  private:

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "api/batch_options.h"
 #include "api/response_store.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -38,6 +39,7 @@ struct ServiceOptions {
   bool vision = false;                  // images in a request are looked at
   std::size_t workers = 2;              // threads that parse, render and tokenize requests
   ResponseStoreOptions responses = {};  // kept for previous_response_id
+  BatchOptions batches = {};            // without a directory: none
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };

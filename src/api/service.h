@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "api/batch_service.h"
 #include "api/context.h"
 #include "base/result.h"
 #include "http/router.h"
@@ -24,7 +25,8 @@ class Service {
  public:
   // `generator`, `metrics` and `log` must outlive the service.
   // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name, an option
-  // of `grammars` out of its range).
+  // of `grammars` out of its range),
+  // those of BatchService::start().
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(
       ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
       engine::Generator& generator, Metrics& metrics, Log& log);
@@ -41,15 +43,18 @@ class Service {
 
   // From now on /health and new generations answer 503. Thread-safe.
   void start_draining();
-  // Joins the threads that prepare requests and compile grammars. REQUIRES: the server is stopped,
+  // Ends batches, whose rest is for the next start, and joins the threads that prepare requests and
+  // compile grammars. REQUIRES: the server is stopped,
   // not yet destroyed.
   void stop_workers();
 
  private:
   explicit Service(std::unique_ptr<Context> context);
+  Status start_batches();
   void record(const http::AccessRecord& record);
 
   std::unique_ptr<Context> context_;
+  std::unique_ptr<BatchService> batches_;  // null: this server has none
 };
 
 }  // namespace daybreak::api
