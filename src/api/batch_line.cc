@@ -62,7 +62,7 @@ Result<std::string> raw_body(std::string_view line) {
       body.raw_json().get(raw) != simdjson::SUCCESS) {
     return Error{Errc::kInvalidArgument, "body: expected an object"};
   }
-  return on_one_line(raw);
+  return on_one_line(raw.substr(0, raw.rfind('}') + 1));  // white space may follow
 }
 
 std::string head(const BatchLineId& id, std::string_view custom_id) {
