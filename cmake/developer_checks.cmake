@@ -34,7 +34,9 @@ foreach(protocol openai responses anthropic)
                          RESOURCE_LOCK client_packages_${client})
   endforeach()
 endforeach()
-add_test(NAME client/openapi
-         COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh openapi python $<TARGET_FILE:daybreak>)
-set_tests_properties(client/openapi PROPERTIES LABELS client SKIP_RETURN_CODE 77
-                     RESOURCE_LOCK client_packages_python)
+foreach(protocol openapi batches)
+  add_test(NAME client/${protocol}
+           COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ${protocol} python $<TARGET_FILE:daybreak>)
+  set_tests_properties(client/${protocol} PROPERTIES LABELS client SKIP_RETURN_CODE 77
+                       RESOURCE_LOCK client_packages_python)
+endforeach()

@@ -32,6 +32,7 @@ struct TestApiOptions {
   std::size_t model_context = 0;
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses{};
+  BatchOptions batches{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
   std::shared_ptr<access::AccessPolicy> access = nullptr;
@@ -57,6 +58,7 @@ class TestApi {
                                  .model_context = options.model_context,
                                  .keep_alive_comments = options.keep_alive_comments,
                                  .responses = options.responses,
+                                 .batches = options.batches,
                                  .access = options.access,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "access/access_policy.h"
+#include "api/batch_options.h"
 #include "api/response_store.h"
 #include "api/served_names.h"
 #include "base/log.h"
@@ -45,6 +46,7 @@ struct ServiceOptions {
   // never.
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses = {};                     // kept for previous_response_id
+  BatchOptions batches = {};                               // without a directory: none
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()

@@ -12,6 +12,8 @@
 #include "api/admission.h"
 #include "api/anthropic_messages.h"
 #include "api/anthropic_reply.h"
+#include "api/batch_handlers.h"
+#include "api/batch_routes.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
@@ -97,7 +99,21 @@ Result<std::unique_ptr<Service>> Service::create(
       });
   metrics.add_collector(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
-  return std::unique_ptr<Service>(new Service(std::move(context)));  // NOLINT: private constructor
+  std::unique_ptr<Service> service(new Service(std::move(context)));  // NOLINT: private constructor
+  DAYBREAK_CHECK_OK(service->start_batches());
+  return service;
+}
+
+Status Service::start_batches() {
+  if (context_->options.batches.directory.empty()) {
+    return ok();
+  }
+  DAYBREAK_TRY(batches_,
+               BatchService::start(
+                   context_->options.batches, generation_handlers(*context_),
+                   [&generator = context_->generator] { return generator.stats().queued > 0; },
+                   random_bits, context_->log));
+  return ok();
 }
 
 http::Router Service::router() {
@@ -111,6 +127,8 @@ http::Router Service::router() {
   router.add("POST", "/v1/responses", chat_handler(*context_, openai_responses()));
   add_anthropic_routes(router, *context_);
   add_response_routes(router, *context_);
+  add_file_routes(router, *context_, batches_.get());
+  add_batch_routes(router, *context_, batches_.get());
   add_token_routes(router, *context_);
   add_status_routes(router, *context_);
   // Whatever is not open needs a key, so that a new route cannot be left unguarded by mistake.
@@ -123,6 +141,10 @@ http::Router Service::router() {
                     std::move(handler));
   });
   return router;
+}
+
+std::map<std::string, http::Handler, std::less<>> Service::batch_handlers() {
+  return generation_handlers(*context_);
 }
 
 void Service::attach(http::ServerOptions& options) {
@@ -144,9 +166,18 @@ void Service::set_model_names(std::vector<std::string> names) {
   context_->names.set(std::move(names));
 }
 
-void Service::start_draining() { context_->draining = true; }
+void Service::start_draining() {
+  // First: what a batch has sent on must not be told that the server is going.
+  if (batches_) {
+    batches_->drain();
+  }
+  context_->draining = true;
+}
 
 void Service::stop_workers() {
+  if (batches_) {
+    batches_->stop();  // its requests need the workers
+  }
   context_->workers.join();
   context_->grammars->stop();
   const access::Ledger* ledger = context_->access ? context_->access->ledger() : nullptr;

@@ -8,10 +8,13 @@
 // Server::stop(); stop_workers(). The server is destroyed before the service, the service before
 // the generator.
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "api/batch_service.h"
 #include "api/context.h"
 #include "base/result.h"
 #include "http/router.h"
@@ -23,7 +26,8 @@ class Service {
  public:
   // `generator`, `metrics` and `log` must outlive the service.
   // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name, an option
-  // of `grammars` out of its range).
+  // of `grammars` out of its range),
+  // those of BatchService::start().
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(
       ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
       engine::Generator& generator, Metrics& metrics, Log& log);
@@ -33,6 +37,8 @@ class Service {
 
   // Returns every route. The service must outlive it.
   [[nodiscard]] http::Router router();
+  // Returns what answers each url that can be in a batch. The service must outlive it.
+  [[nodiscard]] std::map<std::string, http::Handler, std::less<>> batch_handlers();
   // Sets the hooks of an HTTP server. The service must outlive it.
   void attach(http::ServerOptions& options);
 
@@ -44,15 +50,18 @@ class Service {
 
   // From now on /health and new generations answer 503. Thread-safe.
   void start_draining();
-  // Joins the threads that prepare requests and compile grammars. REQUIRES: the server is stopped,
+  // Ends batches, whose rest is for the next start, and joins the threads that prepare requests and
+  // compile grammars. REQUIRES: the server is stopped,
   // not yet destroyed.
   void stop_workers();
 
  private:
   explicit Service(std::unique_ptr<Context> context);
+  Status start_batches();
   void record(const http::AccessRecord& record);
 
   std::unique_ptr<Context> context_;
+  std::unique_ptr<BatchService> batches_;  // null: this server has none
 };
 
 }  // namespace daybreak::api

@@ -9,6 +9,7 @@ namespace daybreak::cli {
 void register_commands(Command root) {
   register_chat(root);
   register_generate(root);
+  register_batch(root);
   register_tokenize(root);
   register_detokenize(root);
   register_render(root);

@@ -133,7 +133,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
                                                          .step_tokens = config.step_tokens}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
-  const KeyReloader reloader(access.get(), log);
+  const KeyReloader key_reloader(access.get(), log);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
                api::Service::create(
@@ -149,6 +149,9 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .keep_alive_comments = seconds(config.keep_alive_comments),
                     .responses = {.max_bytes = config.response_store_mb << 20U,
                                   .max_age = std::chrono::seconds(config.response_store_seconds)},
+                    .batches = {.directory = config.files_dir,
+                                .max_bytes = std::uint64_t{config.files_mb} << 20U,
+                                .in_flight = config.batch_in_flight},
                     .access = access,
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,

@@ -20,6 +20,11 @@ Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& co
     }
     return std::shared_ptr<access::AccessPolicy>();
   }
+  if (!config.files_dir.empty()) {
+    return Error{Errc::kUnsupported,
+                 "files_dir: expected none beside access_db, since requests of batches are not "
+                 "accounted to keys yet"};
+  }
   access::AccessOptions options;
   if (!config.prices.empty()) {
     DAYBREAK_TRY(options.prices, access::Prices::read(config.prices));

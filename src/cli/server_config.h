@@ -46,6 +46,10 @@ struct ServerConfig {
   std::size_t response_store_mb = 64;
   std::size_t response_store_seconds = 3'600;
 
+  std::string files_dir;
+  std::size_t files_mb = 256;
+  std::size_t batch_in_flight = 2;
+
   std::size_t http_threads = 2;
   std::size_t workers = 2;
   std::size_t max_connections = 2048;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// /v1/files and /v1/batches over a scripted engine: life of a batch, restart, cancellation, bounds.
+
+#include <gtest/gtest.h>
+
+#include "api/api_test_server.h"
+#include "api/batch_test_files.h"
+
+namespace daybreak::api {
+namespace {
+
+using engine::GenerateRequest;
+using engine::Script;
+using testing::body_of;
+using testing::status_of;
+
+TestApiOptions with_files(const BatchTestDirectory& dir) {
+  TestApiOptions options;
+  options.batches.directory = dir.path("state");
+  return options;
+}
+
+std::string form(const std::string& name, const std::string& value, const std::string& more = "") {
+  return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" + more + "\r\n\r\n" +
+         value + "\r\n";
+}
+
+std::string post_form(TestApi& api, const std::string& body) {
+  RawClient client(api.server->port());
+  client.send(
+      "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B" +
+      std::string("\r\nContent-Length: ") + std::to_string(body.size()) + "\r\n\r\n" + body);
+  return client.read_response();
+}
+
+std::string upload_reply(TestApi& api, const std::string& text,
+                         const std::string& name = "../../in.jsonl") {
+  return post_form(api, form("purpose", "batch") +
+                            form("file", text, "; filename=\"" + name + "\"") + "--B--\r\n");
+}
+
+Json json_of(const std::string& reply, int status = 200) {
+  EXPECT_EQ(status_of(reply), status) << reply;
+  return Json::parse(body_of(reply), nullptr, false);
+}
+
+std::string upload(TestApi& api, const std::string& text) {
+  return json_of(upload_reply(api, text))["id"];
+}
+
+std::string create_body(const std::string& file, const std::string& more = "") {
+  return R"({"input_file_id":")" + file +
+         R"(","endpoint":"/v1/completions","completion_window":"24h")" + more + "}";
+}
+
+std::string create(TestApi& api, const std::string& file) {
+  return json_of(api.post(create_body(file), "/v1/batches"))["id"];
+}
+
+Json batch_of(TestApi& api, const std::string& id) { return json_of(api.get("/v1/batches/" + id)); }
+
+// Waits for a status; returns the batch.
+Json wait_for(TestApi& api, const std::string& id, const std::string& status) {
+  Json batch;
+  EXPECT_TRUE(eventually([&] { return (batch = batch_of(api, id))["status"] == status; }))
+      << batch.dump();
+  return batch;
+}
+
+std::string content(TestApi& api, const Json& id) {
+  const std::string reply = api.get("/v1/files/" + id.get<std::string>() + "/content");
+  EXPECT_EQ(status_of(reply), 200) << reply;
+  return body_of(reply);
+}
+
+std::string lines(int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) {
+    out += batch_line("id" + std::to_string(i), "p" + std::to_string(i), R"(,"max_tokens":4)");
+  }
+  return out;
+}
+
+// Answers, or says nothing for as long as `hang` is true.
+TestApi::ScriptFn answers_unless(const std::shared_ptr<std::atomic<bool>>& hang) {
+  return [hang, says = TestApi::says("ok")](const GenerateRequest& request) {
+    Script script = says(request);
+    script.hang = *hang;
+    return script;
+  };
+}
+
+TEST(BatchServer, ABatchFromUploadToContent) {
+  const BatchTestDirectory dir;
+  TestApi api(TestApi::says("ok"), with_files(dir));
+  const std::string text = lines(5) + batch_line("bad", "x", R"(,"max_tokens":-1)");
+  const Json file = json_of(upload_reply(api, text));
+  EXPECT_EQ(file["object"], "file");
+  EXPECT_EQ(file["bytes"], text.size());
+  EXPECT_EQ(file["filename"], "../../in.jsonl");
+  EXPECT_EQ(content(api, file["id"]), text);
+  const Json made =
+      json_of(api.post(create_body(file["id"], R"(,"metadata":{"a":"b"})"), "/v1/batches"));
+  EXPECT_EQ(made["object"], "batch");
+  EXPECT_EQ(made["metadata"]["a"], "b");
+  EXPECT_EQ(made["expires_at"].get<std::int64_t>() - made["created_at"].get<std::int64_t>(),
+            86'400);
+  const Json done = wait_for(api, made["id"], "completed");
+  EXPECT_EQ(done["request_counts"], Json::parse(R"({"total":6,"completed":5,"failed":1})"));
+  EXPECT_TRUE(done["completed_at"].is_number());
+  EXPECT_TRUE(done["in_progress_at"].is_number());
+  EXPECT_TRUE(done["finalizing_at"].is_number());
+  EXPECT_TRUE(done["errors"].is_null());
+  const auto answered = parse_lines(content(api, done["output_file_id"]));
+  ASSERT_EQ(answered.size(), 5U);
+  for (const auto& line : answered) {
+    EXPECT_EQ(line["response"]["body"]["choices"][0]["text"], "ok");
+  }
+  const auto failed = parse_lines(content(api, done["error_file_id"]));
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0]["custom_id"], "bad");
+  EXPECT_EQ(failed[0]["response"]["status_code"], 400);
+  // Lists and deletion.
+  EXPECT_EQ(json_of(api.get("/v1/batches?limit=1"))["data"][0]["id"], made["id"]);
+  EXPECT_EQ(json_of(api.get("/v1/files"))["data"].size(), 3U);
+  EXPECT_EQ(json_of(api.get("/v1/files?purpose=batch"))["data"].size(), 1U);
+  RawClient client(api.server->port());
+  client.send("DELETE /v1/files/" + file["id"].get<std::string>() + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(json_of(client.read_response())["deleted"]);
+  json_of(api.get("/v1/files/" + file["id"].get<std::string>()), 404);
+  json_of(api.get("/v1/files/" + file["id"].get<std::string>() + "/content"), 404);
+}
+
+TEST(BatchServer, AWrongInputFailsBeforeAnythingIsAnswered) {
+  const BatchTestDirectory dir;
+  TestApi api(TestApi::says("ok"), with_files(dir));
+  const std::string id = create(
+      api, upload(api, lines(2) + "oops\n" + batch_line("id0") +
+                           R"({"custom_id":"c","method":"POST","url":"/v1/responses","body":{}})"));
+  const Json failed = wait_for(api, id, "failed");
+  ASSERT_EQ(failed["errors"]["data"].size(), 3U) << failed.dump();
+  EXPECT_EQ(failed["errors"]["data"][0]["line"], 3);
+  EXPECT_EQ(failed["errors"]["data"][1]["code"], "duplicate_custom_id");
+  EXPECT_EQ(failed["errors"]["data"][2]["line"], 5);
+  EXPECT_TRUE(failed["failed_at"].is_number());
+  EXPECT_TRUE(failed["output_file_id"].is_null());
+  EXPECT_TRUE(api.engine.requests().empty());
+  const Json empty = wait_for(api, create(api, upload(api, "\n \n")), "failed");
+  EXPECT_EQ(empty["errors"]["data"][0]["code"], "empty_file");
+}
+
+TEST(BatchServer, GoesOnAfterARestart) {
+  const BatchTestDirectory dir;
+  const auto hang = std::make_shared<std::atomic<bool>>(false);
+  std::string id;
+  std::string file;
+  std::string second;
+  {
+    TestApiOptions options = with_files(dir);
+    auto slow = [says = TestApi::says("ok")](const GenerateRequest& request) {
+      Script script = says(request);
+      script.delay_per_token = std::chrono::milliseconds(5);
+      return script;
+    };
+    TestApi api(slow, options);
+    file = upload(api, lines(60));
+    id = create(api, file);
+    second = create(api, upload(api, lines(1)));
+    EXPECT_TRUE(eventually([&] { return batch_of(api, id)["request_counts"]["completed"] > 5; }));
+    RawClient client(api.server->port());
+    client.send("DELETE /v1/files/" + file + " HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(status_of(client.read_response()), 400);  // an unfinished batch needs it
+  }
+  TestApi api(answers_unless(hang), with_files(dir));
+  const Json done = wait_for(api, id, "completed");
+  EXPECT_EQ(done["request_counts"]["completed"], 60);
+  EXPECT_EQ(done["request_counts"]["failed"], 0);
+  EXPECT_LT(api.engine.requests().size(), 56U);
+  std::set<std::string> ids;
+  const auto answered = parse_lines(content(api, done["output_file_id"]));
+  for (const auto& line : answered) {
+    ids.insert(line["custom_id"]);
+  }
+  EXPECT_EQ(answered.size(), 60U);
+  EXPECT_EQ(ids.size(), 60U);
+  wait_for(api, second, "completed");
+}
+
+TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
+  const BatchTestDirectory dir;
+  const auto hang = std::make_shared<std::atomic<bool>>(true);
+  TestApi api(answers_unless(hang), with_files(dir));
+  const std::string id = create(api, upload(api, lines(10)));
+  const std::string waiting = create(api, upload(api, lines(3)));
+  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 2; }));  // batch_in_flight
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(api.engine.requests().size(), 2U);
+  EXPECT_EQ(batch_of(api, id)["status"], "in_progress");
+  const Json cancelling = json_of(api.post("", "/v1/batches/" + id + "/cancel"));
+  EXPECT_EQ(cancelling["status"], "cancelling");
+  json_of(api.post("", "/v1/batches/" + waiting + "/cancel"));
+  const Json done = wait_for(api, id, "cancelled");
+  EXPECT_EQ(done["request_counts"]["failed"], 10);
+  EXPECT_TRUE(done["cancelled_at"].is_number());
+  const auto left = parse_lines(content(api, done["error_file_id"]));
+  ASSERT_EQ(left.size(), 10U);
+  EXPECT_EQ(left[0]["error"]["code"], "batch_cancelled");
+  wait_for(api, waiting, "cancelled");
+  EXPECT_EQ(api.engine.requests().size(), 2U);
+  json_of(api.post("", "/v1/batches/" + id + "/cancel"), 400);
+  json_of(api.post("", "/v1/batches/batch_0/cancel"), 404);
+  json_of(api.post("", "/v1/batches/" + id), 404);
+}
+
+TEST(BatchServer, ABatchExpires) {
+  const BatchTestDirectory dir;
+  TestApiOptions options = with_files(dir);
+  options.batches.window_seconds = 1;
+  TestApi api(answers_unless(std::make_shared<std::atomic<bool>>(true)), options);
+  const std::string id = create(api, upload(api, lines(4)));
+  const Json done = wait_for(api, id, "expired");
+  EXPECT_TRUE(done["expired_at"].is_number());
+  EXPECT_EQ(parse_lines(content(api, done["error_file_id"])).at(0)["error"]["code"],
+            "batch_expired");
+}
+
+TEST(BatchServer, InteractiveRequestsAreAnsweredBesideABatch) {
+  const BatchTestDirectory dir;
+  const auto hang = std::make_shared<std::atomic<bool>>(true);
+  TestApiOptions options = with_files(dir);
+  options.engine.max_sequences = 3;
+  TestApi api(answers_unless(hang), options);
+  const std::string id = create(api, upload(api, lines(10)));
+  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 2; }));
+  *hang = false;
+  json_of(api.post(R"({"prompt":"x","max_tokens":3})", "/v1/completions"));
+}
+
+TEST(BatchServer, BoundsOfBytesAndFiles) {
+  const BatchTestDirectory dir;
+  TestApiOptions options = with_files(dir);
+  options.batches.max_bytes = 100;
+  options.batches.max_files = 2;
+  TestApi api(TestApi::says("ok"), options);
+  json_of(upload_reply(api, std::string(101, 'x')), 429);
+  const std::string first = upload(api, std::string(99, 'x'));
+  json_of(upload_reply(api, "xx"), 429);
+  upload(api, "x");
+  const std::string full = upload_reply(api, "");
+  EXPECT_NE(full.find("files_mb"), std::string::npos);
+  json_of(full, 429);
+  RawClient client(api.server->port());
+  client.send("DELETE /v1/files/" + first + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  json_of(client.read_response());
+  upload(api, std::string(99, 'y'));
+}
+
+TEST(BatchServer, BadRequestsAreRefusedWithAReason) {
+  const BatchTestDirectory dir;
+  TestApi api(TestApi::says("ok"), with_files(dir));
+  const std::string file = upload(api, lines(1));
+  const auto says = [&](const std::string& reply, int status, const std::string& part) {
+    const Json json = json_of(reply, status);
+    EXPECT_NE(json["error"]["message"].get<std::string>().find(part), std::string::npos) << reply;
+  };
+  const std::string end = "--B--\r\n";
+  says(post_form(api, form("purpose", "user_data") + form("file", "x") + end), 400, "user_data");
+  says(post_form(api, form("purpose", "batch") + end), 400, "file");
+  says(post_form(api, form("file", "x") + end), 400, "purpose");
+  says(post_form(api, form("file", "x") + form("file", "x") + end), 400, "once");
+  says(post_form(api, form("expires_after[seconds]", "x") + end), 400, "expires_after");
+  says(api.post("{}", "/v1/files"), 400, "multipart");
+  says(api.post("{", "/v1/batches"), 400, "JSON");
+  says(api.post("[]", "/v1/batches"), 400, "object");
+  says(api.post(create_body("file-0"), "/v1/batches"), 404, "file-0");
+  says(api.post(create_body("../batches/x"), "/v1/batches"), 404, "no file");
+  says(api.post(create_body(file, R"(,"output_expires_after":{})"), "/v1/batches"), 400,
+       "output_expires_after");
+  says(api.post(create_body(file, R"(,"metadata":{"a":1})"), "/v1/batches"), 400, "metadata");
+  says(api.post(R"({"input_file_id":")" + file +
+                    R"(","endpoint":"/v1/embeddings","completion_window":"24h"})",
+                "/v1/batches"),
+       400, "endpoint");
+  says(api.post(R"({"input_file_id":")" + file +
+                    R"(","endpoint":"/v1/completions","completion_window":"1h"})",
+                "/v1/batches"),
+       400, "completion_window");
+  says(api.get("/v1/files/..%2f..%2fetc%2fpasswd"), 404, "no file");
+  says(api.get("/v1/files/..%2fbatches/content"), 404, "no file");
+  says(api.get("/v1/batches?limit=0"), 400, "limit");
+  says(api.get("/v1/batches?after=x"), 400, "after");
+  // An output is no input.
+  const Json done = wait_for(api, create(api, file), "completed");
+  says(api.post(create_body(done["output_file_id"]), "/v1/batches"), 400, "purpose");
+}
+
+TEST(BatchServer, WithoutADirectoryItSaysWhichOptionIsMissing) {
+  TestApi api(TestApi::says("ok"));
+  for (const std::string& reply :
+       {api.get("/v1/files"), api.get("/v1/batches"), api.get("/v1/files/x/content"),
+        api.post("{}", "/v1/batches"), upload_reply(api, "x")}) {
+    EXPECT_EQ(status_of(reply), 501) << reply;
+    EXPECT_NE(reply.find("files_dir"), std::string::npos);
+  }
+}
+
+TEST(BatchServer, StateThatIsDamagedOrInUseIsNotOpened) {
+  const BatchTestDirectory dir;
+  std::string file;
+  {
+    TestApi api(TestApi::says("ok"), with_files(dir));
+    file = upload(api, "x");
+    Log log({.level = LogLevel::kOff});
+    const auto second = BatchService::start(
+        {.directory = dir.path("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message.find("another server"), std::string::npos);
+  }
+  const auto open = [&] {
+    Log log({.level = LogLevel::kOff});
+    const auto service = BatchService::start(
+        {.directory = dir.path("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
+    return service ? ok() : Status(service.error());
+  };
+  EXPECT_TRUE(open());
+  // Bytes without a description are what an interrupted upload leaves.
+  dir.write("state/files/file-00000000000000000000000000000000", "orphan");
+  EXPECT_TRUE(open());
+  EXPECT_FALSE(
+      std::filesystem::exists(dir.path("state/files/file-00000000000000000000000000000000")));
+  dir.write("state/files/" + file, "longer");
+  EXPECT_EQ(open().error().code, Errc::kCorrupt);
+  dir.write("state/files/" + file, "x");
+  dir.write("state/batches/batch_00000000000000000000000000000000.json", "{}");
+  EXPECT_EQ(open().error().code, Errc::kCorrupt);
+}
+
+}  // namespace
+}  // namespace daybreak::api

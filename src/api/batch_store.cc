@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/batch_store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/json_document.h"
+#include "chat/responses_item.h"
+
+namespace daybreak::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kStatusNames =
+    std::to_array<std::string_view>({"validating", "in_progress", "finalizing", "cancelling",
+                                     "completed", "failed", "expired", "cancelled"});
+constexpr std::array<std::string_view, kBatchTimes> kTimeNames = {
+    "created_at",   "expires_at", "in_progress_at", "finalizing_at", "cancelling_at",
+    "completed_at", "failed_at",  "expired_at",     "cancelled_at"};
+constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 20U;
+constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kIdBytes = 38;
+
+std::string quoted_or_null(const std::string& id, bool there) {
+  return there ? "\"" + id + "\"" : "null";
+}
+
+std::string compact(const JsonValue& value) {
+  std::string out;
+  chat::append_minified(out, simdjson::to_string(value.raw()));
+  return out;
+}
+
+Result<JsonValue> member(const JsonValue& object, std::string_view key) {
+  auto value = object.find(key);
+  return value ? Result<JsonValue>(*std::move(value))
+               : Error{Errc::kInvalidArgument, object.where_of(key) + ": found nothing"};
+}
+
+Status read_text(const JsonValue& object, std::string_view key, std::string& to) {
+  DAYBREAK_TRY(const JsonValue value, member(object, key));
+  DAYBREAK_TRY(to, value.string());
+  return ok();
+}
+
+Status read_count(const JsonValue& object, std::string_view key, std::uint64_t& to) {
+  DAYBREAK_TRY(const JsonValue value, member(object, key));
+  DAYBREAK_TRY(to, value.integer(0, kMost));
+  return ok();
+}
+
+Status read_status(const JsonValue& object, BatchStatus& to) {
+  std::string name;
+  DAYBREAK_CHECK_OK(read_text(object, "status", name));
+  const auto found = std::ranges::find(kStatusNames, name);
+  if (found == kStatusNames.end()) {
+    return Error{Errc::kInvalidArgument, object.where_of("status") + ": no such status"};
+  }
+  to = static_cast<BatchStatus>(found - kStatusNames.begin());
+  return ok();
+}
+
+// What json() writes, and which files the outcomes go to.
+Result<BatchRecord> parse_record(std::string_view text, const std::string& name) {
+  DAYBREAK_TRY(const JsonDocument document, JsonDocument::parse(text, name));
+  const JsonValue root = document.root();
+  DAYBREAK_TRY(const JsonValue batch, member(root, "batch"));
+  DAYBREAK_TRY(const JsonValue counts, member(batch, "request_counts"));
+  DAYBREAK_TRY(const JsonValue metadata, member(batch, "metadata"));
+  DAYBREAK_TRY(const JsonValue errors, member(batch, "errors"));
+  DAYBREAK_TRY(const JsonValue output, member(batch, "output_file_id"));
+  DAYBREAK_TRY(const JsonValue error, member(batch, "error_file_id"));
+  BatchRecord record;
+  DAYBREAK_CHECK_OK(read_text(root, "output_id", record.output_id));
+  DAYBREAK_CHECK_OK(read_text(root, "error_id", record.error_id));
+  DAYBREAK_CHECK_OK(read_text(batch, "id", record.id));
+  DAYBREAK_CHECK_OK(read_text(batch, "endpoint", record.endpoint));
+  DAYBREAK_CHECK_OK(read_text(batch, "input_file_id", record.input_file_id));
+  DAYBREAK_CHECK_OK(read_status(batch, record.status));
+  DAYBREAK_CHECK_OK(read_count(counts, "total", record.total));
+  DAYBREAK_CHECK_OK(read_count(counts, "completed", record.counts.completed));
+  DAYBREAK_CHECK_OK(read_count(counts, "failed", record.counts.failed));
+  for (std::size_t i = 0; i < kBatchTimes; ++i) {
+    if (const auto time = batch.find_set(kTimeNames[i])) {
+      DAYBREAK_TRY(const std::uint64_t seconds, time->integer(0, kMost));
+      record.times[i] = static_cast<std::int64_t>(seconds);
+    }
+  }
+  record.metadata = compact(metadata);
+  record.errors = compact(errors);
+  record.has_output = !output.is_null();
+  record.has_errors = !error.is_null();
+  return record;
+}
+
+Error not_found(std::string_view id) {
+  return {Errc::kNotFound, "no batch '" + printable(id, 64) + "' here"};
+}
+
+auto age(const BatchRecord& record) {
+  return std::make_tuple(record.time(BatchTime::kCreated), record.id);
+}
+
+}  // namespace
+
+std::string_view to_string(BatchStatus status) {
+  return kStatusNames[static_cast<std::size_t>(status)];
+}
+
+std::string BatchRecord::json() const {
+  std::string out = "{\"id\":\"" + id + "\",\"object\":\"batch\",\"endpoint\":\"" + endpoint +
+                    "\",\"errors\":" + errors + ",\"input_file_id\":\"" + input_file_id +
+                    "\",\"completion_window\":\"24h\",\"status\":\"" +
+                    std::string(to_string(status)) +
+                    "\",\"output_file_id\":" + quoted_or_null(output_id, has_output) +
+                    ",\"error_file_id\":" + quoted_or_null(error_id, has_errors);
+  for (std::size_t i = 0; i < kBatchTimes; ++i) {
+    out += ",\"" + std::string(kTimeNames[i]) +
+           "\":" + (times[i] == 0 ? "null" : std::to_string(times[i]));
+  }
+  return out + ",\"request_counts\":{\"total\":" + std::to_string(total) +
+         ",\"completed\":" + std::to_string(counts.completed) +
+         ",\"failed\":" + std::to_string(counts.failed) + "},\"metadata\":" + metadata + "}";
+}
+
+Result<std::unique_ptr<BatchStore>> BatchStore::open(std::string directory) {
+  std::error_code fault;
+  fs::create_directories(directory, fault);
+  if (fault) {
+    return Error{Errc::kIo, directory + ": " + fault.message()};
+  }
+  std::unique_ptr<BatchStore> store(new BatchStore(std::move(directory)));  // NOLINT: private
+  DAYBREAK_CHECK_OK(store->load());
+  return store;
+}
+
+Status BatchStore::load() {
+  std::error_code fault;
+  for (fs::directory_iterator at(directory_, fault), end; !fault && at != end;
+       at.increment(fault)) {
+    const fs::path file = at->path();
+    const std::string id = file.stem().string();
+    if (file.extension() != ".json" || !id.starts_with("batch_") || id.size() != kIdBytes) {
+      continue;
+    }
+    DAYBREAK_TRY(const std::string text, read_whole_file(file.string(), kMaxRecordBytes));
+    auto record = parse_record(text, file.string());
+    if (!record || record->id != id) {
+      return Error{Errc::kCorrupt,
+                   record ? file.string() + ": id: expected " + id : record.error().message};
+    }
+    batches_.emplace(id, *std::move(record));
+  }
+  return fault ? Status(Error{Errc::kIo, directory_ + ": " + fault.message()}) : ok();
+}
+
+std::string BatchStore::path(std::string_view id) const {
+  return (fs::path(directory_) / (std::string(id) + ".json")).string();
+}
+
+Status BatchStore::save(const BatchRecord& record) const {
+  return write_file_atomically(
+      path(record.id), "{\"batch\":" + record.json() + ",\"output_id\":\"" + record.output_id +
+                           "\",\"error_id\":\"" + record.error_id + "\"}\n");
+}
+
+Status BatchStore::add(BatchRecord record) {
+  const std::lock_guard lock(mutex_);
+  const auto unfinished =
+      std::ranges::count_if(batches_, [](const auto& one) { return !finished(one.second.status); });
+  if (static_cast<std::size_t>(unfinished) >= kMaxUnfinishedBatches) {
+    return Error{Errc::kResourceLimit, "batches: at most " + std::to_string(kMaxUnfinishedBatches) +
+                                           " can be unfinished, wait for one or cancel it"};
+  }
+  DAYBREAK_CHECK_OK(save(record));
+  std::string id = record.id;
+  batches_.emplace(std::move(id), std::move(record));
+  forget_oldest();
+  return ok();
+}
+
+void BatchStore::forget_oldest() {
+  while (batches_.size() > kMaxBatches) {
+    auto oldest = batches_.end();
+    for (auto at = batches_.begin(); at != batches_.end(); ++at) {
+      if (finished(at->second.status) &&
+          (oldest == batches_.end() || age(at->second) < age(oldest->second))) {
+        oldest = at;
+      }
+    }
+    std::error_code ignored;  // one that stays on disk is forgotten after the next start
+    fs::remove(path(oldest->first), ignored);
+    batches_.erase(oldest);
+  }
+}
+
+Result<BatchRecord> BatchStore::find(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = batches_.find(id);
+  return found == batches_.end() ? Result<BatchRecord>(not_found(id)) : found->second;
+}
+
+Result<BatchRecord> BatchStore::update(std::string_view id,
+                                       const std::function<void(BatchRecord&)>& change) {
+  const std::lock_guard lock(mutex_);
+  const auto found = batches_.find(id);
+  if (found == batches_.end()) {
+    return not_found(id);
+  }
+  BatchRecord changed = found->second;
+  change(changed);
+  DAYBREAK_CHECK_OK(save(changed));
+  found->second = changed;
+  return changed;
+}
+
+void BatchStore::count(std::string_view id, const BatchCounts& counts) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = batches_.find(id); found != batches_.end()) {
+    found->second.counts = counts;
+  }
+}
+
+std::vector<BatchRecord> BatchStore::list() const {
+  std::vector<BatchRecord> out;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, record] : batches_) {
+      out.push_back(record);
+    }
+  }
+  std::ranges::sort(out, std::greater{}, age);
+  return out;
+}
+
+std::optional<std::string> BatchStore::next() const {
+  const std::lock_guard lock(mutex_);
+  const BatchRecord* first = nullptr;
+  for (const auto& [id, record] : batches_) {
+    if (!finished(record.status) && (first == nullptr || age(record) < age(*first))) {
+      first = &record;
+    }
+  }
+  return first == nullptr ? std::nullopt : std::optional(first->id);
+}
+
+std::optional<std::string> BatchStore::user_of(std::string_view file_id) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, record] : batches_) {
+    if (!finished(record.status) && (record.input_file_id == file_id ||
+                                     record.output_id == file_id || record.error_id == file_id)) {
+      return id;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace daybreak::api

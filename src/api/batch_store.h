@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// BatchStore: what is known of every batch, in memory and on disk, so that a new server goes on
+// where the last one ended.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/batch_output.h"
+#include "base/result.h"
+
+namespace daybreak::api {
+
+inline constexpr std::size_t kMaxUnfinishedBatches = 100;
+inline constexpr std::size_t kMaxBatches = 1'000;  // the oldest finished one is forgotten first
+
+enum class BatchStatus : std::uint8_t {
+  kValidating,
+  kInProgress,
+  kFinalizing,
+  kCancelling,
+  kCompleted,  // this and the rest: finished
+  kFailed,
+  kExpired,
+  kCancelled,
+};
+[[nodiscard]] std::string_view to_string(BatchStatus status);
+[[nodiscard]] inline bool finished(BatchStatus status) { return status >= BatchStatus::kCompleted; }
+
+enum class BatchTime : std::uint8_t {
+  kCreated,
+  kExpires,
+  kInProgress,
+  kFinalizing,
+  kCancelling,
+  kCompleted,
+  kFailed,
+  kExpired,
+  kCancelled
+};
+inline constexpr std::size_t kBatchTimes = 9;
+
+struct BatchRecord {
+  std::string id;  // "batch_" and 32 hexadecimal digits
+  std::string endpoint;
+  std::string input_file_id;
+  std::string metadata = "null";  // JSON on one line
+  BatchStatus status = BatchStatus::kValidating;
+  std::array<std::int64_t, kBatchTimes> times{};  // seconds since 1970; 0: not yet
+  std::uint64_t total = 0;
+  BatchCounts counts;
+  std::string output_id;  // where outcomes are written; files of the API once it is finished
+  std::string error_id;
+  bool has_output = false;
+  bool has_errors = false;
+  std::string errors = "null";  // why it failed: OpenAI's list object as JSON
+
+  [[nodiscard]] std::int64_t& time(BatchTime which) {
+    return times[static_cast<std::size_t>(which)];
+  }
+  [[nodiscard]] std::int64_t time(BatchTime which) const {
+    return times[static_cast<std::size_t>(which)];
+  }
+  // The object of OpenAI's API.
+  [[nodiscard]] std::string json() const;
+};
+
+// Every function is thread-safe.
+class BatchStore {
+ public:
+  // `directory` is made if it is not there. Errors: kIo, kCorrupt naming the file.
+  [[nodiscard]] static Result<std::unique_ptr<BatchStore>> open(std::string directory);
+
+  // Keeps a new batch. Errors: kResourceLimit, kIo.
+  Status add(BatchRecord record);
+  // Errors: kNotFound.
+  [[nodiscard]] Result<BatchRecord> find(std::string_view id) const;
+  // Changes a batch and saves it. Returns the changed one. Errors: kNotFound, kIo; unchanged then.
+  Result<BatchRecord> update(std::string_view id, const std::function<void(BatchRecord&)>& change);
+  // Changes counts in memory alone: the outcomes on disk hold them.
+  void count(std::string_view id, const BatchCounts& counts);
+
+  // Newest first.
+  [[nodiscard]] std::vector<BatchRecord> list() const;
+  // The unfinished batch that was created first.
+  [[nodiscard]] std::optional<std::string> next() const;
+  // An unfinished batch that `uses`.
+  [[nodiscard]] std::optional<std::string> user_of(std::string_view file_id) const;
+
+ private:
+  explicit BatchStore(std::string directory) : directory_(std::move(directory)) {}
+  Status load();
+  [[nodiscard]] Status save(const BatchRecord& record) const;
+  [[nodiscard]] std::string path(std::string_view id) const;
+  void forget_oldest();
+
+  const std::string directory_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, BatchRecord, std::less<>> batches_;
+};
+
+}  // namespace daybreak::api

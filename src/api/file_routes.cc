@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/batch_routes.h"
+#include "api/error_reply.h"
+#include "api/list_page.h"
+#include "api/multipart.h"
+#include "api/on_worker.h"
+#include "base/json_document.h"
+
+namespace daybreak::api {
+namespace {
+
+using http::Exchange;
+using http::Response;
+using http::Task;
+
+constexpr std::string_view kContent = "/content";
+// A content is in memory while it is sent.
+constexpr int kMaxDownloads = 4;
+constexpr std::size_t kMaxListed = 10'000;
+
+using AnswerFn = std::function<Result<Response>(BatchService&, const Exchange&)>;
+
+Result<Response> json(Result<std::string> body) {
+  if (!body) {
+    return std::move(body).error();
+  }
+  return Response{.body = *std::move(body)};
+}
+
+http::Handler handler(Context& context, BatchService* batches, AnswerFn answer) {
+  return [&context, batches, answer = std::move(answer)](Exchange& exchange) -> Task<void> {
+    std::optional<Result<Response>> made;
+    const std::function<void()> work = [&] {
+      made.emplace(batches == nullptr ? no_files_here() : answer(*batches, exchange));
+    };
+    co_await on_worker(context, work);
+    Response response = *made ? **std::move(made) : error_response(made->error());
+    co_await exchange.respond(std::move(response));
+  };
+}
+
+Status check_purpose(std::string_view purpose) {
+  if (purpose != "batch") {
+    return Error{Errc::kInvalidArgument, "purpose: expected \"batch\", found '" +
+                                             printable(purpose, 32) +
+                                             "': this server reads files for batches alone"};
+  }
+  return ok();
+}
+
+Result<Response> upload(BatchService& batches, const Exchange& exchange) {
+  const http::Request& request = exchange.request();
+  DAYBREAK_TRY(const auto parts, parse_multipart(request.header("content-type"), request.body));
+  const Part* file = nullptr;
+  const Part* purpose = nullptr;
+  for (const Part& part : parts) {
+    const Part** const place = part.name == "file"      ? &file
+                               : part.name == "purpose" ? &purpose
+                                                        : nullptr;
+    if (place == nullptr || *place != nullptr) {
+      return Error{Errc::kInvalidArgument,
+                   printable(part.name, 64) + ": expected the parts file and purpose, once each"};
+    }
+    *place = &part;
+  }
+  if (file == nullptr || purpose == nullptr) {
+    return Error{Errc::kInvalidArgument, std::string(file == nullptr ? "file" : "purpose") +
+                                             ": expected this part, found nothing"};
+  }
+  DAYBREAK_CHECK_OK(check_purpose(purpose->body));
+  if (file->filename.size() > kMaxFileNameBytes) {
+    return Error{Errc::kInvalidArgument, "file: expected a name of at most 255 bytes"};
+  }
+  DAYBREAK_TRY(const StoredFile kept, batches.files().put(file->body, file->filename, "batch"));
+  return Response{.body = kept.json()};
+}
+
+Result<Response> list(BatchService& batches, const Exchange& exchange) {
+  DAYBREAK_TRY(const ListQuery query,
+               parse_list_query(exchange.request().query, kMaxListed, kMaxListed));
+  std::vector<ListItem> items;
+  for (const StoredFile& file : batches.files().list()) {
+    if (query.purpose.empty() || query.purpose == file.purpose) {
+      items.push_back({.id = file.id, .json = file.json()});
+    }
+  }
+  return json(list_page(std::move(items), query));
+}
+
+Result<Response> get(BatchService& batches, const Exchange& exchange) {
+  DAYBREAK_TRY(const StoredFile file, batches.files().find(exchange.parameters().front()));
+  return Response{.body = file.json()};
+}
+
+Result<Response> remove(BatchService& batches, const Exchange& exchange) {
+  const std::string& id = exchange.parameters().front();
+  DAYBREAK_CHECK_OK(batches.remove_file(id));
+  return Response{.body = "{\"id\":\"" + id + "\",\"object\":\"file\",\"deleted\":true}"};
+}
+
+// GET of a file or, below it, of its content.
+http::Handler get_handler(Context& context, BatchService* batches) {
+  const auto downloads = std::make_shared<std::atomic<int>>(0);
+  const http::Handler described = handler(context, batches, get);
+  const http::Handler content =
+      handler(context, batches, [](BatchService& files, const Exchange& exchange) {
+        std::string_view id = exchange.parameters().front();
+        id.remove_suffix(kContent.size());
+        auto bytes = files.files().content(id);
+        return bytes ? Result<Response>(Response{.content_type = "application/octet-stream",
+                                                 .body = *std::move(bytes)})
+                     : std::move(bytes).error();
+      });
+  return [=](Exchange& exchange) -> Task<void> {
+    if (!exchange.parameters().front().ends_with(kContent)) {
+      co_return co_await described(exchange);
+    }
+    // Counted down when the answer has been sent, or its client has gone.
+    const std::shared_ptr<void> count(nullptr, [downloads](void*) { --*downloads; });
+    if (++*downloads > kMaxDownloads) {
+      Response response =
+          error_response({Errc::kResourceLimit, "contents: 4 are being sent already, try again"});
+      co_return co_await exchange.respond(std::move(response));
+    }
+    co_await content(exchange);
+  };
+}
+
+}  // namespace
+
+void add_file_routes(http::Router& router, Context& context, BatchService* batches) {
+  router.add("POST", "/v1/files", handler(context, batches, upload));
+  router.add("GET", "/v1/files", handler(context, batches, list));
+  router.add("GET", "/v1/files/{id}", get_handler(context, batches));
+  router.add("DELETE", "/v1/files/{id}", handler(context, batches, remove));
+}
+
+}  // namespace daybreak::api

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/file_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "base/atomic_file.h"
+#include "base/json_document.h"
+#include "chat/response_json.h"
+
+namespace daybreak::api {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "file-";
+constexpr std::string_view kDescription = ".json";
+constexpr std::size_t kMaxDescriptionBytes = 16'384;
+
+std::int64_t now_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+bool is_id(std::string_view text) {
+  return text.size() == kPrefix.size() + 32 && text.starts_with(kPrefix) &&
+         text.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+}
+
+Result<StoredFile> parse_description(std::string_view text, const std::string& name) {
+  DAYBREAK_TRY(const JsonDocument document, JsonDocument::parse(text, name));
+  const JsonValue root = document.root();
+  const auto id = root.find("id");
+  const auto bytes = root.find("bytes");
+  const auto created = root.find("created_at");
+  const auto filename = root.find("filename");
+  const auto purpose = root.find("purpose");
+  if (!id || !bytes || !created || !filename || !purpose) {
+    return root.expected("id, bytes, created_at, filename and purpose");
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  StoredFile file;
+  DAYBREAK_TRY(file.id, id->string());
+  DAYBREAK_TRY(file.bytes, bytes->integer(0, kMost));
+  DAYBREAK_TRY(const std::uint64_t seconds, created->integer(0, kMost));
+  DAYBREAK_TRY(file.filename, filename->string());
+  DAYBREAK_TRY(file.purpose, purpose->string());
+  file.created_at = static_cast<std::int64_t>(seconds);
+  return file;
+}
+
+Error not_found(std::string_view id) {
+  return {Errc::kNotFound, "no file '" + printable(id, 64) + "' here"};
+}
+
+}  // namespace
+
+std::string StoredFile::json() const {
+  std::string out = "{\"id\":\"" + id +
+                    "\",\"object\":\"file\",\"bytes\":" + std::to_string(bytes) +
+                    ",\"created_at\":" + std::to_string(created_at) + ",\"filename\":";
+  chat::append_json_text(out, filename);
+  out += ",\"purpose\":";
+  chat::append_json_text(out, purpose);
+  return out + ",\"status\":\"processed\",\"expires_at\":null,\"status_details\":null}";
+}
+
+Result<std::unique_ptr<FileStore>> FileStore::open(FileStoreOptions options,
+                                                   std::function<std::uint64_t()> random) {
+  std::error_code fault;
+  fs::create_directories(options.directory, fault);
+  if (fault) {
+    return Error{Errc::kIo, options.directory + ": " + fault.message()};
+  }
+  std::unique_ptr<FileStore> store(  // NOLINT: private constructor
+      new FileStore(std::move(options), std::move(random)));
+  DAYBREAK_CHECK_OK(store->load());
+  return store;
+}
+
+Status FileStore::load() {
+  std::error_code fault;
+  for (fs::directory_iterator at(options_.directory, fault), end; !fault && at != end;
+       at.increment(fault)) {
+    const fs::path path = at->path();
+    const std::string id = path.stem().string();
+    if (path.extension() != kDescription || !is_id(id)) {
+      continue;
+    }
+    DAYBREAK_TRY(const std::string text, read_whole_file(path.string(), kMaxDescriptionBytes));
+    auto file = parse_description(text, path.string());
+    std::error_code missing;
+    if (!file || file->id != id || fs::file_size(this->path(id), missing) != file->bytes) {
+      return Error{Errc::kCorrupt,
+                   path.string() + ": " +
+                       (file ? "does not describe the file beside it" : file.error().message)};
+    }
+    bytes_ += file->bytes;
+    files_.emplace(id, *std::move(file));
+  }
+  return fault ? Status(Error{Errc::kIo, options_.directory + ": " + fault.message()}) : ok();
+}
+
+std::string FileStore::new_id() {
+  const std::lock_guard lock(mutex_);
+  return new_id_locked();
+}
+
+std::string FileStore::new_id_locked() {
+  for (;;) {
+    const std::uint64_t high = random_();
+    std::string id = fmt::format("{}{:016x}{:016x}", kPrefix, high, random_());
+    if (!files_.contains(id)) {
+      return id;
+    }
+  }
+}
+
+std::string FileStore::path(std::string_view id) const {
+  return (fs::path(options_.directory) / id).string();
+}
+
+Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename,
+                                  std::string purpose) {
+  const std::lock_guard lock(mutex_);
+  if (files_.size() >= options_.max_files ||
+      bytes.size() > options_.max_bytes - std::min(bytes_, options_.max_bytes)) {
+    return Error{Errc::kResourceLimit,
+                 fmt::format("file: this server keeps at most {} files and {} bytes (files_mb), "
+                             "found {} files of {} bytes: delete some first",
+                             options_.max_files, options_.max_bytes, files_.size(), bytes_)};
+  }
+  StoredFile file{.id = new_id_locked(),
+                  .bytes = bytes.size(),
+                  .created_at = now_seconds(),
+                  .filename = std::move(filename),
+                  .purpose = std::move(purpose)};
+  DAYBREAK_CHECK_OK(write_file_atomically(path(file.id), bytes));
+  DAYBREAK_CHECK_OK(describe(file));
+  return file;
+}
+
+// Outputs of batches are taken in beyond the bounds: their work is done, and uploads wait.
+Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
+                                    std::string purpose) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = files_.find(id); found != files_.end()) {
+    return found->second;
+  }
+  std::error_code fault;
+  const std::uint64_t size = fs::file_size(path(id), fault);
+  if (fault) {
+    return Error{Errc::kIo, path(id) + ": " + fault.message()};
+  }
+  StoredFile file{.id = id,
+                  .bytes = size,
+                  .created_at = now_seconds(),
+                  .filename = std::move(filename),
+                  .purpose = std::move(purpose)};
+  DAYBREAK_CHECK_OK(describe(file));
+  return file;
+}
+
+Status FileStore::describe(const StoredFile& file) {
+  DAYBREAK_CHECK_OK(write_file_atomically(path(file.id) + std::string(kDescription), file.json()));
+  bytes_ += file.bytes;
+  files_.emplace(file.id, file);
+  return ok();
+}
+
+Result<StoredFile> FileStore::find(std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(id);
+  return found == files_.end() ? Result<StoredFile>(not_found(id)) : found->second;
+}
+
+Result<std::string> FileStore::content(std::string_view id) const {
+  DAYBREAK_TRY(const StoredFile file, find(id));
+  return read_whole_file(path(file.id), file.bytes);
+}
+
+Status FileStore::remove(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = files_.find(id);
+  if (found == files_.end()) {
+    return not_found(id);
+  }
+  // The description first: bytes alone are an orphan, a description alone would be damage.
+  std::error_code fault;
+  fs::remove(path(id) + std::string(kDescription), fault);
+  if (fault) {
+    return Error{Errc::kIo, path(id) + ": " + fault.message()};
+  }
+  fs::remove(path(id), fault);
+  bytes_ -= found->second.bytes;
+  files_.erase(found);
+  return ok();
+}
+
+std::vector<StoredFile> FileStore::list() const {
+  std::vector<StoredFile> out;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, file] : files_) {
+      out.push_back(file);
+    }
+  }
+  std::ranges::sort(out, std::greater{}, [](const StoredFile& file) {
+    return std::make_tuple(file.created_at, file.id);
+  });
+  return out;
+}
+
+std::uint64_t FileStore::room() const {
+  const std::lock_guard lock(mutex_);
+  return options_.max_bytes - std::min(bytes_, options_.max_bytes);
+}
+
+void FileStore::remove_orphans(const std::function<bool(std::string_view id)>& wanted) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<fs::path> orphans;
+  std::error_code fault;
+  for (fs::directory_iterator at(options_.directory, fault), end; !fault && at != end;
+       at.increment(fault)) {
+    const std::string name = at->path().filename().string();
+    const std::string id = name.substr(0, name.find('.'));
+    const bool temporary = name.ends_with(".new");
+    if (is_id(id) && (temporary || (!files_.contains(id) && name == id && !wanted(id)))) {
+      orphans.push_back(at->path());
+    }
+  }
+  for (const fs::path& orphan : orphans) {
+    fs::remove(orphan, fault);
+  }
+}
+
+}  // namespace daybreak::api

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// FileStore: the files behind /v1/files, kept in one directory. Each is two files: the bytes, and a
+// JSON description, written last, without which the bytes do not count. Names on disk are ids of
+// ours; what clients call a file is only described.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace daybreak::api {
+
+inline constexpr std::size_t kMaxFileNameBytes = 255;
+
+struct FileStoreOptions {
+  std::string directory;                                // is made if it is not there
+  std::uint64_t max_bytes = std::uint64_t{256} << 20U;  // of all files together
+  std::size_t max_files = 10'000;
+};
+
+struct StoredFile {
+  std::string id;  // "file-" and 32 hexadecimal digits
+  std::uint64_t bytes = 0;
+  std::int64_t created_at = 0;  // seconds since 1970
+  std::string filename;         // what the client calls it
+  std::string purpose;
+
+  // The object of OpenAI's API.
+  [[nodiscard]] std::string json() const;
+};
+
+// Every function is thread-safe.
+class FileStore {
+ public:
+  // Reads what an earlier server has left. `random` gives 64 unguessable bits a call.
+  // Errors: kIo, kCorrupt naming the file.
+  [[nodiscard]] static Result<std::unique_ptr<FileStore>> open(
+      FileStoreOptions options, std::function<std::uint64_t()> random);
+
+  // An id that no file has.
+  [[nodiscard]] std::string new_id();
+  // Where the bytes of such an id are, or will be. REQUIRES: an id of new_id() or list().
+  [[nodiscard]] std::string path(std::string_view id) const;
+
+  // Keeps an upload. Errors: kResourceLimit naming the bound, kIo.
+  Result<StoredFile> put(std::string_view bytes, std::string filename, std::string purpose);
+  // Takes in bytes already written to path(id). Errors: kResourceLimit (number), kIo.
+  Result<StoredFile> adopt(const std::string& id, std::string filename, std::string purpose);
+
+  // Errors of these: kNotFound, kIo.
+  [[nodiscard]] Result<StoredFile> find(std::string_view id) const;
+  [[nodiscard]] Result<std::string> content(std::string_view id) const;
+  Status remove(std::string_view id);
+
+  // Newest first.
+  [[nodiscard]] std::vector<StoredFile> list() const;
+  // What is left of max_bytes.
+  [[nodiscard]] std::uint64_t room() const;
+  // Removes bytes without description, but for the ids that `wanted` is true for.
+  void remove_orphans(const std::function<bool(std::string_view id)>& wanted) const;
+
+ private:
+  FileStore(FileStoreOptions options, std::function<std::uint64_t()> random)
+      : options_(std::move(options)), random_(std::move(random)) {}
+  Status load();
+  Status describe(const StoredFile& file);
+  std::string new_id_locked();
+
+  const FileStoreOptions options_;
+  const std::function<std::uint64_t()> random_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::map<std::string, StoredFile, std::less<>> files_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace daybreak::api

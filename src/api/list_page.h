@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// One page of a list, as OpenAI's API gives it.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace daybreak::api {
+
+struct ListItem {
+  std::string id;
+  std::string json;
+};
+
+struct ListQuery {
+  std::size_t limit = 0;
+  bool ascending = false;
+  std::string after;    // the id of the item before the page; empty: from the start
+  std::string purpose;  // of files; empty: any
+};
+
+// Reads "limit=5&after=ID&order=asc&purpose=batch". Errors: kInvalidArgument naming the parameter.
+Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_limit,
+                                   std::size_t max_limit);
+
+// `items` newest first. Errors: kInvalidArgument: no item `after`.
+Result<std::string> list_page(std::vector<ListItem> items, const ListQuery& query);
+
+}  // namespace daybreak::api
