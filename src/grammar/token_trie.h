@@ -46,7 +46,7 @@ class TokenTrie {
   std::vector<std::uint8_t> bytes_;
   std::vector<Node> ends_;
   std::vector<TokenId> tokens_;
-  std::vector<TokenId> chain_;  // empty unless two ids share their bytes
+  std::vector<TokenId> chain_;     // empty unless two ids share their bytes
   std::array<Node, 256> first_{};  // children of the root; kRoot: none
   std::size_t depth_ = 0;
 };
