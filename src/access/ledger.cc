@@ -71,6 +71,14 @@ void Ledger::write_until_closed() {
     queue_.erase(queue_.begin(), end);
     lock.unlock();
     const auto written = write(batch);
+    lock.lock();
+    if (written) {
+      stats_.recorded += static_cast<std::uint64_t>(std::ranges::count(*written, true));
+      ++stats_.commits;
+    } else {
+      stats_.failed += batch.size();
+    }
+    lock.unlock();
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (batch[i].done) {
         batch[i].done(written
@@ -79,13 +87,7 @@ void Ledger::write_until_closed() {
       }
     }
     lock.lock();
-    stats_.queued -= batch.size();
-    if (written) {
-      stats_.recorded += static_cast<std::uint64_t>(std::ranges::count(*written, true));
-      ++stats_.commits;
-    } else {
-      stats_.failed += batch.size();
-    }
+    stats_.queued -= batch.size();  // last: nothing queued means that everybody has been told
   }
 }
 
