@@ -59,7 +59,7 @@ class AccessPolicyTest : public ::testing::Test {
   }
   std::filesystem::path db() { return dir_ / "access.db"; }
 
-  TempDirectory dir_;
+  TemporaryDirectory dir_;
   ManualClock clock_;
   ManualUtc utc_;
   std::unique_ptr<AccessPolicy> policy_;

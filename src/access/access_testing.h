@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Clocks that are set by hand, a directory that goes away, and values for tests. Test code only.
+// Clocks that are set by hand, and values for tests. Test code only.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "access/api_key.h"
 #include "access/usage.h"
 #include "base/clock.h"
+#include "testing/temporary_directory.h"
 
 namespace daybreak::access {
 
@@ -38,24 +37,7 @@ class ManualUtc final : public UtcClock {
   std::atomic<UtcMicros> us_;
 };
 
-class TempDirectory {
- public:
-  TempDirectory() {
-    std::string pattern = ::testing::TempDir() + "daybreak_access_XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TempDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using testing::TemporaryDirectory;
 
 inline KeySettings test_settings(std::string name = "test") {
   KeySettings out;

@@ -16,7 +16,7 @@ namespace {
 TEST(AccessThreads, SumsAreExactUnderContention) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 150;
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "access.db";
   ManualClock clock;
   auto admin =

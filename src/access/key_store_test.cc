@@ -35,7 +35,7 @@ class KeyStoreTest : public ::testing::Test {
     return found.error().message;
   }
 
-  TempDirectory dir_;
+  TemporaryDirectory dir_;
   ManualUtc utc_;
 };
 
@@ -327,7 +327,7 @@ TEST_F(KeyStoreTest, ADamagedRowIsNoKeyWithFewerLimits) {
 }
 
 TEST(DatabaseTest, CommitsReachTheDisk) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   auto database = *open_access_database(dir / "a.db", Database::Missing::kCreate);
   EXPECT_EQ(*database.integer("PRAGMA synchronous"), 2);  // FULL
   auto mode = *database.prepare("PRAGMA journal_mode");

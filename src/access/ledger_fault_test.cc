@@ -72,7 +72,7 @@ std::set<std::string> recorded(const std::filesystem::path& path) {
 }
 
 TEST(LedgerFault, KillLosesNothingAcknowledged) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "access.db";
   ASSERT_TRUE(open(path));
   Rng rng(7);
@@ -110,7 +110,7 @@ TEST(LedgerFault, KillLosesNothingAcknowledged) {
 }
 
 TEST(LedgerFault, AFileAtItsBoundIsReportedAndTheLedgerLives) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "access.db";
   std::set<std::string> acknowledged;
   {
@@ -160,7 +160,7 @@ class FileSizeLimit {
 };
 
 TEST(LedgerFault, AWriteThatTheSystemRefusesIsReportedAndTriedAgainLater) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "access.db";
   {
     const auto ledger = open(path);
@@ -179,7 +179,7 @@ TEST(LedgerFault, AWriteThatTheSystemRefusesIsReportedAndTriedAgainLater) {
 }
 
 TEST(LedgerFault, ALockHeldByAnotherProcessIsReported) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "access.db";
   const auto ledger = open(path);
   ASSERT_TRUE(ledger);
@@ -195,7 +195,7 @@ TEST(LedgerFault, ALockHeldByAnotherProcessIsReported) {
 }
 
 TEST(LedgerFault, ADatabaseThatMayNotBeWrittenIsRefused) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "access.db";
   ASSERT_TRUE(open(path));
   ::chmod(path.c_str(), 0444);

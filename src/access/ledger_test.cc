@@ -51,7 +51,7 @@ class LedgerTest : public ::testing::Test {
     return status ? out : status.error().message;
   }
 
-  TempDirectory dir_;
+  TemporaryDirectory dir_;
 };
 
 TEST_F(LedgerTest, DoneComesAfterTheEntryCanBeRead) {

@@ -19,7 +19,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
 }
 
 TEST(Pepper, IsMadeOnceForItsOwnerAlone) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "pepper";
   EXPECT_EQ(load_pepper(path, MissingPepper::kRefuse).error().code, Errc::kNotFound);
   const auto made = load_pepper(path, MissingPepper::kCreate);
@@ -34,7 +34,7 @@ TEST(Pepper, IsMadeOnceForItsOwnerAlone) {
 }
 
 TEST(Pepper, IsRefusedWhenOthersCanReadIt) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "pepper";
   ASSERT_TRUE(load_pepper(path, MissingPepper::kCreate));
   for (const mode_t mode : {0640U, 0604U, 0620U, 0601U, 0777U}) {
@@ -48,7 +48,7 @@ TEST(Pepper, IsRefusedWhenOthersCanReadIt) {
 }
 
 TEST(Pepper, OfAnotherFormIsCorrupt) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "pepper";
   for (const std::string& text : {std::string(), std::string(64, 'a'), std::string(63, 'a') + "\n",
                                   std::string(65, 'a') + "\n", std::string(64, 'A') + "\n",
@@ -66,7 +66,7 @@ TEST(Pepper, OfAnotherFormIsCorrupt) {
 }
 
 TEST(Pepper, OfTheFirstMakerIsEverybodys) {
-  const TempDirectory dir;
+  const TemporaryDirectory dir;
   const auto path = dir / "pepper";
   std::vector<Pepper> found(8);
   std::vector<std::thread> threads;

@@ -64,7 +64,7 @@ class AdmissionTest : public ::testing::Test {
   }
   [[nodiscard]] std::filesystem::path db() const { return dir_ / "access.db"; }
 
-  access::TempDirectory dir_;
+  testing::TemporaryDirectory dir_;
   access::ManualClock clock_;
   std::unique_ptr<TestApi> api_;
 };

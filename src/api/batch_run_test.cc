@@ -116,9 +116,9 @@ std::map<std::string, int> ids_of(const std::string& text) {
 }
 
 TEST(BatchRun, AnswersEveryLineAFewAtATime) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
-  const BatchPaths paths{dir.write("in", many(40)), dir.path("out"), dir.path("err")};
+  const BatchPaths paths{dir.write("in", many(40)), dir.file("out"), dir.file("err")};
   const Ran ran = run_batch(paths, served, {.endpoint = "", .max_in_flight = 3});
   ASSERT_TRUE(ran.status) << ran.status.error().message;
   EXPECT_TRUE(ran.complete);
@@ -137,7 +137,7 @@ TEST(BatchRun, AnswersEveryLineAFewAtATime) {
 }
 
 TEST(BatchRun, BadLinesBecomeErrorLinesAndStopNothing) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
   const std::string text =
       batch_line("a") + "\n  \r\n" + "no json\n" + "[1]\n" + batch_line("a") +
@@ -149,8 +149,8 @@ TEST(BatchRun, BadLinesBecomeErrorLinesAndStopNothing) {
       R"({"custom_id":7,"method":"POST","url":"/v1/completions","body":{}})" + "\n" +
       batch_line(std::string(257, 'x')) + batch_line("g", "bad") + batch_line("h", "throw") +
       batch_line("long", std::string(2000, 'y')) + "{\"custom_id\":\"\xff\"}\n" + batch_line("z");
-  const BatchPaths paths{dir.write("in", text.substr(0, text.size() - 1)), dir.path("out"),
-                         dir.path("err")};
+  const BatchPaths paths{dir.write("in", text.substr(0, text.size() - 1)), dir.file("out"),
+                         dir.file("err")};
   const Ran ran = run_batch(paths, served, {.endpoint = "", .max_line_bytes = 1000});
   ASSERT_TRUE(ran.status) << ran.status.error().message;
   EXPECT_EQ(ids_of(dir.read("out")), (std::map<std::string, int>{{"a", 1}, {"z", 1}}));
@@ -178,9 +178,9 @@ TEST(BatchRun, BadLinesBecomeErrorLinesAndStopNothing) {
 }
 
 TEST(BatchRun, WithoutAnErrorFileFailuresAreInTheOutput) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
-  const BatchPaths paths{dir.write("in", batch_line("a") + "x\n"), dir.path("out"), ""};
+  const BatchPaths paths{dir.write("in", batch_line("a") + "x\n"), dir.file("out"), ""};
   const Ran ran = run_batch(paths, served);
   EXPECT_EQ(ran.counts.completed, 1U);
   EXPECT_EQ(ran.counts.failed, 1U);
@@ -192,23 +192,23 @@ TEST(BatchRun, WithoutAnErrorFileFailuresAreInTheOutput) {
 }
 
 TEST(BatchRun, TheBodyReachesTheHandlerAsItWas) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
   const std::string body = R"({"prompt" : "\u00e9\n", "x":1.0e+2, "big":18446744073709551615})";
   const BatchPaths paths{
       dir.write("in", R"({"body": )" + body +
                           R"( ,"custom_id":"a","method":"POST","url":"/v1/completions"})"),
-      dir.path("out"), ""};
+      dir.file("out"), ""};
   ASSERT_TRUE(run_batch(paths, served).status);
   ASSERT_EQ(served.bodies.size(), 1U);
   EXPECT_EQ(served.bodies.begin()->first, body);
 }
 
 TEST(BatchRun, GoesOnAfterAStopAndAnswersNothingTwice) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
-  const BatchPaths paths{dir.write("in", many(30) + "bad line\n"), dir.path("out"),
-                         dir.path("err")};
+  const BatchPaths paths{dir.write("in", many(30) + "bad line\n"), dir.file("out"),
+                         dir.file("err")};
   const Ran first = run_batch(paths, served, {}, BatchOutput::Start::kNew, 10);
   EXPECT_TRUE(first.status);
   EXPECT_FALSE(first.complete);
@@ -230,9 +230,9 @@ TEST(BatchRun, GoesOnAfterAStopAndAnswersNothingTwice) {
 
 // At every byte a kill may have cut the last line.
 TEST(BatchRun, ATornLastLineIsRepaired) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
-  const BatchPaths paths{dir.write("in", many(3)), dir.path("out"), ""};
+  const BatchPaths paths{dir.write("in", many(3)), dir.file("out"), ""};
   ASSERT_TRUE(run_batch(paths, served, {.endpoint = "", .max_in_flight = 1}).status);
   const std::string whole = dir.read("out");
   for (std::size_t cut = 0; cut < whole.size(); cut += 7) {
@@ -247,8 +247,8 @@ TEST(BatchRun, ATornLastLineIsRepaired) {
 }
 
 TEST(BatchRun, AKilledProcessLosesNoLineAndRepeatsNone) {
-  const BatchTestDirectory dir;
-  const BatchPaths paths{dir.write("in", many(200)), dir.path("out"), dir.path("err")};
+  const TemporaryDirectory dir;
+  const BatchPaths paths{dir.write("in", many(200)), dir.file("out"), dir.file("err")};
   for (int round = 0; round < 3; ++round) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -276,9 +276,9 @@ TEST(BatchRun, AKilledProcessLosesNoLineAndRepeatsNone) {
 }
 
 TEST(BatchRun, FilesThatDoNotBelongTogetherAreRefusedUntouched) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
-  const BatchPaths paths{dir.write("in", many(3)), dir.path("out"), dir.path("err")};
+  const BatchPaths paths{dir.write("in", many(3)), dir.file("out"), dir.file("err")};
   ASSERT_TRUE(run_batch(paths, served).status);
   const std::string before = dir.read("out");
   dir.write("in", many(1) + batch_line("id1", "another"));
@@ -288,17 +288,17 @@ TEST(BatchRun, FilesThatDoNotBelongTogetherAreRefusedUntouched) {
   const auto resume = BatchOutput::Start::kResume;
   // The input, even without a line break at its end, is never cut as if it were a torn output.
   dir.write("one", "{}");
-  EXPECT_FALSE(run_batch({dir.path("one"), dir.path("one"), ""}, served, {}, resume).status);
+  EXPECT_FALSE(run_batch({dir.file("one"), dir.file("one"), ""}, served, {}, resume).status);
   EXPECT_EQ(dir.read("one"), "{}");
   dir.write("notes", "dear diary\n");
   EXPECT_EQ(
-      run_batch({dir.path("in"), dir.path("notes"), ""}, served, {}, resume).status.error().code,
+      run_batch({dir.file("in"), dir.file("notes"), ""}, served, {}, resume).status.error().code,
       Errc::kCorrupt);
   EXPECT_EQ(dir.read("notes"), "dear diary\n");
-  EXPECT_FALSE(run_batch({dir.path("in"), dir.path("new"), dir.path("new")}, served).status);
+  EXPECT_FALSE(run_batch({dir.file("in"), dir.file("new"), dir.file("new")}, served).status);
   dir.write("twice", before + before);
   EXPECT_EQ(
-      run_batch({dir.path("in"), dir.path("twice"), ""}, served, {}, resume).status.error().code,
+      run_batch({dir.file("in"), dir.file("twice"), ""}, served, {}, resume).status.error().code,
       Errc::kCorrupt);
   const auto held = BatchOutput::open(paths, resume);
   ASSERT_TRUE(held);
@@ -307,38 +307,38 @@ TEST(BatchRun, FilesThatDoNotBelongTogetherAreRefusedUntouched) {
 }
 
 TEST(BatchRun, BoundsOfLinesAndBytesEndTheRun) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
-  const BatchPaths paths{dir.write("in", many(10)), dir.path("out"), ""};
+  const BatchPaths paths{dir.write("in", many(10)), dir.file("out"), ""};
   BatchRunOptions lines;
   lines.max_lines = 10;
   EXPECT_TRUE(run_batch(paths, served, lines).status);
   lines.max_lines = 9;
-  const Ran more = run_batch({paths.input, dir.path("out2"), ""}, served, lines);
+  const Ran more = run_batch({paths.input, dir.file("out2"), ""}, served, lines);
   EXPECT_EQ(more.status.error().code, Errc::kTooLarge);
   EXPECT_FALSE(more.complete);
   BatchRunOptions bytes;
   bytes.max_output_bytes = dir.read("out").size();
-  EXPECT_TRUE(run_batch({paths.input, dir.path("out3"), ""}, served, bytes).status);
+  EXPECT_TRUE(run_batch({paths.input, dir.file("out3"), ""}, served, bytes).status);
   --bytes.max_output_bytes;
-  const Ran full = run_batch({paths.input, dir.path("out4"), ""}, served, bytes);
+  const Ran full = run_batch({paths.input, dir.file("out4"), ""}, served, bytes);
   EXPECT_EQ(full.status.error().code, Errc::kTooLarge);
   EXPECT_LE(dir.read("out4").size(), bytes.max_output_bytes);
   parse_lines(dir.read("out4"));
 }
 
 TEST(BatchRun, AFullQueueIsWaitedForAndNeverTheAnswer) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
   served.refusals = 5;
-  const BatchPaths paths{dir.write("in", many(4)), dir.path("out"), ""};
+  const BatchPaths paths{dir.write("in", many(4)), dir.file("out"), ""};
   const Ran ran = run_batch(paths, served);
   EXPECT_EQ(ran.counts.completed, 4U);
   EXPECT_EQ(ran.counts.failed, 0U);
 }
 
 TEST(BatchRun, NothingNewIsBegunWhileOthersWait) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   Served served;
   int busy = 3;
   BatchRunOptions options;
@@ -347,16 +347,16 @@ TEST(BatchRun, NothingNewIsBegunWhileOthersWait) {
     EXPECT_TRUE(busy == 0 || served.bodies.empty());
     return busy > 0 && busy-- > 0;
   };
-  const BatchPaths paths{dir.write("in", many(4)), dir.path("out"), ""};
+  const BatchPaths paths{dir.write("in", many(4)), dir.file("out"), ""};
   EXPECT_EQ(run_batch(paths, served, options).counts.completed, 4U);
   EXPECT_EQ(busy, 0);
 }
 
 TEST(BatchRun, CancellationWritesAnErrorLineForEveryRest) {
   for (const auto how : {BatchRun::Stop::kCancelled, BatchRun::Stop::kExpired}) {
-    const BatchTestDirectory dir;
+    const TemporaryDirectory dir;
     Served served;
-    const BatchPaths paths{dir.write("in", many(30)), dir.path("out"), dir.path("err")};
+    const BatchPaths paths{dir.write("in", many(30)), dir.file("out"), dir.file("err")};
     const Ran ran = run_batch(paths, served, {}, BatchOutput::Start::kNew, 10, how);
     EXPECT_TRUE(ran.status);
     EXPECT_TRUE(ran.complete);

@@ -14,9 +14,9 @@ using engine::Script;
 using testing::body_of;
 using testing::status_of;
 
-TestApiOptions with_files(const BatchTestDirectory& dir) {
+TestApiOptions with_files(const TemporaryDirectory& dir) {
   TestApiOptions options;
-  options.batches.directory = dir.path("state");
+  options.batches.directory = dir.file("state");
   return options;
 }
 
@@ -91,7 +91,7 @@ TestApi::ScriptFn answers_unless(const std::shared_ptr<std::atomic<bool>>& hang)
 }
 
 TEST(BatchServer, ABatchFromUploadToContent) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   TestApi api(TestApi::says("ok"), with_files(dir));
   const std::string text = lines(5) + batch_line("bad", "x", R"(,"max_tokens":-1)");
   const Json file = json_of(upload_reply(api, text));
@@ -132,7 +132,7 @@ TEST(BatchServer, ABatchFromUploadToContent) {
 }
 
 TEST(BatchServer, AWrongInputFailsBeforeAnythingIsAnswered) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   TestApi api(TestApi::says("ok"), with_files(dir));
   const std::string id = create(
       api, upload(api, lines(2) + "oops\n" + batch_line("id0") +
@@ -150,7 +150,7 @@ TEST(BatchServer, AWrongInputFailsBeforeAnythingIsAnswered) {
 }
 
 TEST(BatchServer, GoesOnAfterARestart) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   const auto hang = std::make_shared<std::atomic<bool>>(false);
   std::string id;
   std::string file;
@@ -187,7 +187,7 @@ TEST(BatchServer, GoesOnAfterARestart) {
 }
 
 TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   const auto hang = std::make_shared<std::atomic<bool>>(true);
   TestApi api(answers_unless(hang), with_files(dir));
   const std::string id = create(api, upload(api, lines(10)));
@@ -213,7 +213,7 @@ TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
 }
 
 TEST(BatchServer, ABatchExpires) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   TestApiOptions options = with_files(dir);
   options.batches.window_seconds = 1;
   TestApi api(answers_unless(std::make_shared<std::atomic<bool>>(true)), options);
@@ -225,7 +225,7 @@ TEST(BatchServer, ABatchExpires) {
 }
 
 TEST(BatchServer, InteractiveRequestsAreAnsweredBesideABatch) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   const auto hang = std::make_shared<std::atomic<bool>>(true);
   TestApiOptions options = with_files(dir);
   options.engine.max_sequences = 3;
@@ -237,7 +237,7 @@ TEST(BatchServer, InteractiveRequestsAreAnsweredBesideABatch) {
 }
 
 TEST(BatchServer, BoundsOfBytesAndFiles) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   TestApiOptions options = with_files(dir);
   options.batches.max_bytes = 100;
   options.batches.max_files = 2;
@@ -256,7 +256,7 @@ TEST(BatchServer, BoundsOfBytesAndFiles) {
 }
 
 TEST(BatchServer, BadRequestsAreRefusedWithAReason) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   TestApi api(TestApi::says("ok"), with_files(dir));
   const std::string file = upload(api, lines(1));
   const auto says = [&](const std::string& reply, int status, const std::string& part) {
@@ -305,21 +305,21 @@ TEST(BatchServer, WithoutADirectoryItSaysWhichOptionIsMissing) {
 }
 
 TEST(BatchServer, StateThatIsDamagedOrInUseIsNotOpened) {
-  const BatchTestDirectory dir;
+  const TemporaryDirectory dir;
   std::string file;
   {
     TestApi api(TestApi::says("ok"), with_files(dir));
     file = upload(api, "x");
     Log log({.level = LogLevel::kOff});
     const auto second = BatchService::start(
-        {.directory = dir.path("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
+        {.directory = dir.file("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
     ASSERT_FALSE(second);
     EXPECT_NE(second.error().message.find("another server"), std::string::npos);
   }
   const auto open = [&] {
     Log log({.level = LogLevel::kOff});
     const auto service = BatchService::start(
-        {.directory = dir.path("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
+        {.directory = dir.file("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
     return service ? ok() : Status(service.error());
   };
   EXPECT_TRUE(open());
@@ -327,7 +327,7 @@ TEST(BatchServer, StateThatIsDamagedOrInUseIsNotOpened) {
   dir.write("state/files/file-00000000000000000000000000000000", "orphan");
   EXPECT_TRUE(open());
   EXPECT_FALSE(
-      std::filesystem::exists(dir.path("state/files/file-00000000000000000000000000000000")));
+      std::filesystem::exists(dir.file("state/files/file-00000000000000000000000000000000")));
   dir.write("state/files/" + file, "longer");
   EXPECT_EQ(open().error().code, Errc::kCorrupt);
   dir.write("state/files/" + file, "x");

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "api/api_test_server.h"
+#include "testing/temporary_directory.h"
 
 namespace daybreak::api {
 namespace {
@@ -34,9 +35,7 @@ std::string nginx_path() {
 class Nginx {
  public:
   Nginx(const std::string& program, std::uint16_t upstream) {
-    std::string name = (std::filesystem::temp_directory_path() / "daybreak-nginx-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    directory_ = name;
+    const std::string name = directory_.path().string();
     port_ = static_cast<std::uint16_t>(20'000 + ::getpid() % 20'000);
     std::ofstream(directory_ / "nginx.conf")
         << "daemon off; master_process off; pid " << name << "/pid; error_log " << name << "/error;"
@@ -59,8 +58,6 @@ class Nginx {
   ~Nginx() {
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
   }
   Nginx(const Nginx&) = delete;
   Nginx& operator=(const Nginx&) = delete;
@@ -68,7 +65,7 @@ class Nginx {
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
  private:
-  std::filesystem::path directory_;
+  const testing::TemporaryDirectory directory_;
   std::uint16_t port_ = 0;
   pid_t pid_ = 0;
 };

@@ -28,7 +28,7 @@ struct World {
     }
   }
 
-  http::TestDirectory directory;
+  testing::TemporaryDirectory directory;
   ConfigSources sources;
   std::vector<std::string> lines;
   Log log{{.sink = [this](std::string_view line) { lines.emplace_back(line); }}};

@@ -16,9 +16,9 @@ namespace daybreak::cli {
 namespace {
 
 using http::TestCertificate;
-using http::TestDirectory;
 using http::TlsClient;
 using testing::status_of;
+using testing::TemporaryDirectory;
 
 constexpr std::string_view kHealth = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -36,7 +36,7 @@ struct Files {
     return serve({"--config", directory.write("config.yaml", yaml(more))});
   }
 
-  TestDirectory directory;
+  TemporaryDirectory directory;
 };
 
 TEST(ServeReloadClient, CertificatesNamesAndLimitsChangeUnderLoad) {

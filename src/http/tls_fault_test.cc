@@ -197,7 +197,7 @@ TEST(TlsFault, DrainAndStopCloseHandshakes) {
 }
 
 TEST(TlsFault, BadFilesAreNamed) {
-  TestDirectory directory;
+  testing::TemporaryDirectory directory;
   const TestCertificate one("one");
   const TestCertificate other("other");
   one.write_certificate(directory.file("one.pem"));

@@ -8,14 +8,13 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
+
+#include "testing/temporary_directory.h"
 
 namespace daybreak::http {
 
@@ -69,32 +68,6 @@ class TestCertificate {
  private:
   std::unique_ptr<EVP_PKEY, decltype(&::EVP_PKEY_free)> key_;
   std::unique_ptr<X509, decltype(&::X509_free)> certificate_;
-};
-
-class TestDirectory {
- public:
-  TestDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "daybreak-tls-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~TestDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TestDirectory(const TestDirectory&) = delete;
-  TestDirectory& operator=(const TestDirectory&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  // Writes in one step, as those who renew certificates do.
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name + ".new")) << text;
-    std::filesystem::rename(file(name + ".new"), file(name));
-    return file(name);
-  }
-
- private:
-  std::filesystem::path path_;
 };
 
 }  // namespace daybreak::http

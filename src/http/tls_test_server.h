@@ -47,7 +47,7 @@ struct TlsServer {
   }
 
   Observed observed;
-  TestDirectory directory;
+  testing::TemporaryDirectory directory;
   TestCertificate authority{"clients"};
   std::mutex mutex;  // guards failures
   std::map<std::string, int> failures;

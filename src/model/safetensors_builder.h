@@ -4,18 +4,15 @@
 // Builds safetensors bytes and checkpoint directories for tests. Test code only; it writes exactly
 // what it is told, so that broken files can be made as well.
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/dtype.h"
+#include "testing/temporary_directory.h"
 
 namespace daybreak::model {
 
@@ -64,24 +61,6 @@ class SafetensorsBuilder {
   std::string data_;
 };
 
-// A directory that is removed when the test ends.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "daybreak_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary | std::ios::trunc) << bytes;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using testing::TemporaryDirectory;
 
 }  // namespace daybreak::model
