@@ -35,6 +35,9 @@ void Reloader::poll() {
   if (stamps() != seen_) {
     reload("file");
   }
+  for (const std::function<void()>& look : looks_) {
+    look();
+  }
 }
 
 Result<std::vector<Reloader::Commit>> Reloader::prepare(const ServerConfig& next) {

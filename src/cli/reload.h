@@ -21,7 +21,7 @@
 namespace daybreak::cli {
 
 // How often the files are looked at: a change is noticed within this time.
-inline constexpr std::chrono::seconds kReloadPoll{2};
+inline constexpr std::chrono::seconds kReloadPoll{1};
 
 // What identifies one state of a file; all zero while there is none.
 struct FileStamp {
@@ -52,8 +52,10 @@ class Reloader {
   // gets one line: what changed and what needs a restart, or why nothing did.
   void reload(std::string_view cause);
   // Does reload() if a file has changed since it was last read: the configuration, or one of
-  // TLS.
+  // TLS; then what on_poll() asked for.
   void poll();
+  // Adds what looks for changes of its own at every poll().
+  void on_poll(std::function<void()> look) { looks_.push_back(std::move(look)); }
 
   // What holds now; keys that need a restart keep the value of the start.
   [[nodiscard]] const ServerConfig& running() const { return running_.values; }
@@ -67,6 +69,7 @@ class Reloader {
   Log& log_;
   Metrics& metrics_;
   std::vector<Prepare> participants_;
+  std::vector<std::function<void()>> looks_;
   std::vector<FileStamp> seen_;
 };
 

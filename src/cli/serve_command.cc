@@ -133,7 +133,6 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
                                                          .step_tokens = config.step_tokens}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
-  const KeyReloader key_reloader(access.get(), log);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
                api::Service::create(
@@ -165,6 +164,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   std::fflush(stdout);
 
   attach_reload(reloader, *server, *service, names, log);
+  reloader.on_poll([&] { reload_keys(access.get(), log); });
   const int received = wait_for_stop(signals, reloader);
   const std::size_t drain_seconds = reloader.running().drain_seconds;
   log.info("draining", {{"signal", std::int64_t{received}},

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/server_access.h"
 
-#include <chrono>
 #include <utility>
 
 namespace daybreak::cli {
-namespace {
-
-constexpr std::chrono::seconds kLookEvery{1};
-
-}  // namespace
 
 Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& config,
                                                           const std::string& model) {
@@ -46,32 +40,15 @@ Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& co
   return policy;
 }
 
-KeyReloader::KeyReloader(access::AccessPolicy* policy, Log& log) : policy_(policy), log_(log) {
-  if (policy_ != nullptr) {
-    thread_ = std::thread([this] { run(); });
+void reload_keys(access::AccessPolicy* policy, Log& log) {
+  if (policy == nullptr) {
+    return;
   }
-}
-
-KeyReloader::~KeyReloader() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  ending_.notify_all();
-  if (thread_.joinable()) {
-    thread_.join();
-  }
-}
-
-void KeyReloader::run() {
-  std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, kLookEvery, [this] { return ended_; })) {
-    const Result<bool> changed = policy_->reload_keys();
-    if (!changed) {
-      log_.warning("keys not reloaded", {{"error", changed.error().message}});
-    } else if (*changed) {
-      log_.info("keys reloaded", {});
-    }
+  const Result<bool> changed = policy->reload_keys();
+  if (!changed) {
+    log.warning("keys not reloaded", {{"error", changed.error().message}});
+  } else if (*changed) {
+    log.info("keys reloaded");
   }
 }
 
