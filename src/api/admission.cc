@@ -100,31 +100,23 @@ Status check_key(const Context& context, const http::Request& request, access::S
 Admission::Admission(const Context& context, const http::Exchange& exchange)
     : context_(context), exchange_(exchange), policy_(context.access) {}
 
-Status Admission::authenticate() {
+Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
+                        std::size_t max_completion_tokens, bool stream) {
   if (policy_ == nullptr) {
     return ok();
   }
   const std::string_view key = key_of(exchange_.request());
   auto caller = policy_->authorize(key, access::Scope::kInference, "");
   if (!caller) {
-    return key_error(std::move(caller).error(), key);
-  }
-  caller_ = *std::move(caller);
-  return ok();
-}
-
-Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
-                        std::size_t max_completion_tokens, bool stream) {
-  if (policy_ == nullptr) {
-    return ok();
+    return key_error(std::move(caller).error(), key);  // revoked since check_key()
   }
   const std::string& served = context_.options.model_names.front();
-  if (!access::allows_model(*caller_, model.empty() ? served : model)) {
+  if (!access::allows_model(**caller, model.empty() ? served : model)) {
     return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'",
                                                 model.empty() ? served : model)};
   }
   auto begun = policy_->begin(
-      caller_, {.request_id = ledger_id(exchange_.request().id),
+      *caller, {.request_id = ledger_id(exchange_.request().id),
                 .model = served,
                 .prompt_tokens = static_cast<std::int64_t>(prompt_tokens),
                 .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),

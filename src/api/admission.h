@@ -32,11 +32,9 @@ class Admission {
  public:
   Admission(const Context& context, const http::Exchange& exchange);
 
-  // Before anything is read of the body. Errors: those of check_key().
-  [[nodiscard]] Status authenticate();
-
-  // Reserves what the request may take. Errors: kPermission for the model, kResourceLimit (a rate,
-  // a quota), kTooLarge (more than a limit allows at any time); headers() then say when to retry.
+  // Reserves what the request may take. Errors: those of check_key(), kPermission for the model,
+  // kResourceLimit (a rate, a quota), kTooLarge (more than a limit allows at any time); headers()
+  // then say when to retry.
   [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,
                              std::size_t max_completion_tokens, bool stream);
 
@@ -53,7 +51,6 @@ class Admission {
   const http::Exchange& exchange_;
   // Shared, so that it outlives the permit whatever ends first.
   const std::shared_ptr<access::AccessPolicy> policy_;
-  access::Caller caller_;
   std::optional<access::Permit> permit_;
   std::optional<access::Refusal> refusal_;
   access::RateStatuses rates_;

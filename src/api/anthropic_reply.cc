@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/anthropic_reply.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "api/ignored_fields.h"
 #include "chat/anthropic_json.h"
 
 namespace daybreak::api {
-namespace {
-
-// Longest list of ignored fields that is reported back.
-constexpr std::size_t kMaxIgnoredHeaderBytes = 512;
-
-}  // namespace
-
 http::Response anthropic_error_response(const http::Request& request, const Error& error) {
   http::Response response;
   response.status = error.code == Errc::kUnsupported ? 400 : http_status(error.code);
@@ -29,12 +21,8 @@ http::Response anthropic_error_response(const http::Request& request, const Erro
 
 std::vector<http::Header> anthropic_headers(std::string_view request_id,
                                             const std::vector<std::string>& ignored_fields) {
-  std::vector<http::Header> headers = {{"request-id", std::string(request_id)}};
-  if (!ignored_fields.empty()) {
-    std::string names = fmt::format("{}", fmt::join(ignored_fields, ", "));
-    names.resize(std::min(names.size(), kMaxIgnoredHeaderBytes));
-    headers.push_back({"x-daybreak-ignored-fields", std::move(names)});
-  }
+  std::vector<http::Header> headers = ignored_fields_headers(ignored_fields);
+  headers.insert(headers.begin(), {"request-id", std::string(request_id)});
   return headers;
 }
 

@@ -59,7 +59,7 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"top_k", R"({"type":"integer","minimum":-1})"},
     {"min_p", kShare},
     {"typical_p", kAboveZero},
-    {"repetition_penalty", R"({"type":"number","minimum":0.01,"maximum":100})"},
+    {"repetition_penalty", R"({"type":"number","minimum":0.01,"maximum":10})"},
     {"presence_penalty", kPenalty},
     {"frequency_penalty", kPenalty},
     {"logit_bias", kObject},

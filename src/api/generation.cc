@@ -33,56 +33,17 @@ ChoiceOptions choice_options(const PreparedChat& chat) {
 
 Generation::Generation(Context& context, const PreparedChat& chat,
                        const boost::asio::any_io_executor& strand)
-    : context_(context), chat_(chat), mailbox_(std::make_shared<UpdateMailbox>(strand)) {
+    : Answers(context, strand), chat_(chat) {
   choices_.reserve(chat.request.n);
   for (std::uint32_t i = 0; i < chat.request.n; ++i) {
     choices_.emplace_back(*context.tokenizer, context.markers, choice_options(chat));
   }
 }
 
-Generation::~Generation() {
-  mailbox_->close();
-  cancel();
-}
-
 Status Generation::submit() {
-  const std::uint64_t seed = random_bits();
-  for (std::uint32_t i = 0; i < chat_.request.n; ++i) {
-    auto id = context_.generator.submit(
-        generate_request(chat_, i, seed),
-        [mailbox = mailbox_, i](const engine::Update& update) { mailbox->push(i, update); });
-    if (!id) {
-      cancel();
-      return std::move(id).error();
-    }
-    ids_.push_back(*id);
-  }
-  return ok();
-}
-
-void Generation::cancel() {
-  cancelled_ = true;
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    if (!choices_[i].finished()) {
-      context_.generator.cancel(ids_[i]);
-    }
-  }
-}
-
-boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> Generation::next(TimePoint until) {
-  auto batches = co_await mailbox_->next(until);
-  if (!batches) {
-    cancel();
-    co_return std::move(batches).error();
-  }
-  std::vector<ChoiceDelta> out;
-  for (const Batch& batch : *batches) {
-    if (Status status = consume(batch, out); !status) {
-      cancel();
-      co_return std::move(status).error();
-    }
-  }
-  co_return out;
+  return submit_each([this, seed = random_bits()](std::size_t i) {
+    return generate_request(chat_, static_cast<std::uint32_t>(i), seed);
+  });
 }
 
 Status Generation::consume(const Batch& batch, std::vector<ChoiceDelta>& out) {
@@ -90,21 +51,18 @@ Status Generation::consume(const Batch& batch, std::vector<ChoiceDelta>& out) {
   if (choice.finished()) {
     return ok();  // what came while a stop string was being noticed
   }
-  if (!batch.tokens.empty() && !first_token_) {
-    first_token_ = std::chrono::steady_clock::now();
-  }
+  note_first_token(batch);
   cached_tokens_ = std::max(cached_tokens_, batch.cached_tokens);
   std::vector<Delta> deltas;
   choice.push(batch.tokens, deltas);
   if (choice.finished()) {
-    context_.generator.cancel(ids_[batch.choice]);  // ended before the engine knew; ignored if over
+    end(batch.choice);
   }
   if (batch.finish == FinishReason::kError) {
     return batch.error.value_or(Error{Errc::kIo, "generation failed"});
   }
   if (batch.finish == FinishReason::kCancelled && !choice.finished()) {
-    return cancelled_ ? Error{Errc::kCancelled, "the request was cancelled"}
-                      : Error{Errc::kUnavailable, "the server is shutting down"};
+    return cancellation();
   }
   if (batch.finish) {
     choice.finish(batch.finish == FinishReason::kLength ? chat::StopCause::kLength
@@ -115,10 +73,6 @@ Status Generation::consume(const Batch& batch, std::vector<ChoiceDelta>& out) {
     out.push_back({batch.choice, std::move(delta)});
   }
   return ok();
-}
-
-bool Generation::done() const {
-  return std::ranges::all_of(choices_, [](const Choice& choice) { return choice.finished(); });
 }
 
 chat::TokenUsage Generation::usage() const {

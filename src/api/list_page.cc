@@ -9,35 +9,53 @@
 
 namespace daybreak::api {
 
-Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_limit,
-                                   std::size_t max_limit) {
-  ListQuery out;
-  out.limit = default_limit;
+Result<bool> read_list_parameter(std::string_view name, std::string_view value,
+                                 std::size_t max_limit, ListQuery& out) {
+  if (name == "limit") {
+    const char* const end = value.data() + value.size();
+    const auto [at, fault] = std::from_chars(value.data(), end, out.limit);
+    if (fault != std::errc{} || at != end || out.limit < 1 || out.limit > max_limit) {
+      return Error{Errc::kInvalidArgument,
+                   "limit: expected an integer from 1 to " + std::to_string(max_limit)};
+    }
+  } else if (name == "order") {
+    if (value != "asc" && value != "desc") {
+      return Error{Errc::kInvalidArgument, "order: expected \"asc\" or \"desc\""};
+    }
+    out.ascending = value == "asc";
+  } else if (name == "after") {
+    out.after = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Status for_each_parameter(std::string_view query,
+                          const std::function<Status(std::string_view, std::string_view)>& read) {
   while (!query.empty()) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
     const std::string_view name = pair.substr(0, pair.find('='));
-    const std::string_view value = pair.substr(std::min(pair.size(), name.size() + 1));
-    if (name == "limit") {
-      const char* const end = value.data() + value.size();
-      const auto [at, fault] = std::from_chars(value.data(), end, out.limit);
-      if (fault != std::errc{} || at != end || out.limit < 1 || out.limit > max_limit) {
-        return Error{Errc::kInvalidArgument,
-                     "limit: expected an integer from 1 to " + std::to_string(max_limit)};
-      }
-    } else if (name == "order") {
-      if (value != "asc" && value != "desc") {
-        return Error{Errc::kInvalidArgument, "order: expected \"asc\" or \"desc\""};
-      }
-      out.ascending = value == "asc";
-    } else if (name == "after") {
-      out.after = value;
-    } else if (name == "purpose") {
+    DAYBREAK_CHECK_OK(read(name, pair.substr(std::min(pair.size(), name.size() + 1))));
+  }
+  return ok();
+}
+
+Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_limit,
+                                   std::size_t max_limit) {
+  ListQuery out;
+  out.limit = default_limit;
+  const auto read = [&](std::string_view name, std::string_view value) -> Status {
+    DAYBREAK_TRY(const bool known, read_list_parameter(name, value, max_limit, out));
+    if (name == "purpose") {
       out.purpose = value;
-    } else if (!name.empty()) {
+    } else if (!known && !name.empty()) {
       return Error{Errc::kInvalidArgument, printable(name, 64) + ": no such parameter"};
     }
-  }
+    return ok();
+  };
+  DAYBREAK_CHECK_OK(for_each_parameter(query, read));
   return out;
 }
 

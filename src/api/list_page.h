@@ -4,6 +4,7 @@
 // One page of a list, as OpenAI's API gives it.
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,15 @@ struct ListQuery {
   std::string after;    // the id of the item before the page; empty: from the start
   std::string purpose;  // of files; empty: any
 };
+
+// Reads one of limit, order and after into `out`. Returns whether `name` is one of them.
+// Errors: kInvalidArgument naming the parameter.
+Result<bool> read_list_parameter(std::string_view name, std::string_view value,
+                                 std::size_t max_limit, ListQuery& out);
+
+// Calls `read(name, value)` for each parameter of a query, until one fails.
+Status for_each_parameter(std::string_view query,
+                          const std::function<Status(std::string_view, std::string_view)>& read);
 
 // Reads "limit=5&after=ID&order=asc&purpose=batch". Errors: kInvalidArgument naming the parameter.
 Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_limit,

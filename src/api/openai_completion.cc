@@ -116,9 +116,6 @@ Task<void> handle(Context& context, Exchange& exchange) {
         Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
   }
   Admission admission(context, exchange);
-  if (const Status allowed = admission.authenticate(); !allowed) {
-    co_return co_await refuse(exchange, refusal, allowed.error());
-  }
   std::optional<Result<PreparedCompletion>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(prepare_completion(exchange.request().body, context));

@@ -6,19 +6,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/served_model.h"
 #include "chat/bad_word_ids.h"
 #include "chat/tool_call_id.h"
 
 namespace daybreak::api {
 namespace {
-
-Status check_model(const std::string& name, const std::vector<std::string>& served) {
-  if (name.empty() || std::ranges::find(served, name) != served.end()) {
-    return ok();
-  }
-  return Error{Errc::kNotFound, fmt::format("model: no model '{}' here, expected {}", name,
-                                            fmt::join(served, " or "))};
-}
 
 // Returns how long an answer may become when the request does not say. Memory is reserved for the
 // whole of it, so the context alone would be a bad default: one request would lock all others out.
@@ -26,15 +19,6 @@ Status check_model(const std::string& name, const std::vector<std::string>& serv
 std::size_t default_answer(std::size_t prompt, std::size_t even_share) {
   const std::size_t rest = even_share - std::min(prompt, even_share);
   return std::max({rest, even_share / 2, std::size_t{1}});
-}
-
-// Says what limits a sequence, and to how much.
-std::string limit_text(const Context& context) {
-  const std::size_t tokens = context.generator.context_tokens();
-  if (tokens < context.options.model_context) {
-    return fmt::format("this server keeps at most {} tokens per sequence (max_positions)", tokens);
-  }
-  return fmt::format("the context of this model has {}", tokens);
 }
 
 // Returns the number of tokens the answer may have. A request that asks for more than fits is
@@ -45,7 +29,7 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
   if (prompt >= context_tokens) {
     return Error{Errc::kInvalidArgument,
                  fmt::format("messages: Input token length too long: the prompt has {} tokens, {}",
-                             prompt, limit_text(context))};
+                             prompt, sequence_limit(context))};
   }
   const std::size_t room = context_tokens - prompt;
   if (!sampling.max_tokens) {
@@ -56,25 +40,9 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
     return Error{
         Errc::kInvalidArgument,
         fmt::format("{}: {} do not fit: the prompt has {} tokens, {}", sampling.max_tokens_field,
-                    *sampling.max_tokens, prompt, limit_text(context))};
+                    *sampling.max_tokens, prompt, sequence_limit(context))};
   }
   return static_cast<std::size_t>(*sampling.max_tokens);
-}
-
-// An answer that must look like something ends when it does, whatever ignore_eos says: nothing
-// could follow.
-std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat::MarkerIds& markers,
-                              bool constrained) {
-  std::vector<TokenId> ids;
-  if (!sampling.ignore_eos || constrained) {
-    ids = markers.stop_ids();
-  }
-  for (const TokenId id : sampling.stop_token_ids) {
-    if (std::ranges::find(ids, id) == ids.end()) {
-      ids.push_back(id);
-    }
-  }
-  return ids;
 }
 
 }  // namespace
@@ -99,7 +67,7 @@ Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& co
 Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context) {
   PreparedChat chat;
   chat.request = std::move(request);
-  DAYBREAK_CHECK_OK(check_model(chat.request.model, *context.names.get()));
+  DAYBREAK_CHECK_OK(check_served(chat.request.model, context));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
   chat.billed_prompt_tokens = prompt.billed_tokens();
   chat.channel = prompt.initial;
@@ -113,6 +81,20 @@ Status fit_chat(PreparedChat& chat, const Context& context) {
   chat.stop_ids = stop_ids(chat.request.sampling, context.markers, chat.grammar.rules.constrains());
   chat.bad_words = chat::bad_word_ids(chat.request.sampling.bad_words, *context.tokenizer);
   return ok();
+}
+
+std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat::MarkerIds& markers,
+                              bool constrained) {
+  std::vector<TokenId> ids;
+  if (!sampling.ignore_eos || constrained) {
+    ids = markers.stop_ids();
+  }
+  for (const TokenId id : sampling.stop_token_ids) {
+    if (std::ranges::find(ids, id) == ids.end()) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
 }
 
 engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t choice,

@@ -47,6 +47,11 @@ Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& conte
 // The rest: limits and grammar. Errors: kInvalidArgument for a prompt that leaves no room.
 Status fit_chat(PreparedChat& chat, const Context& context);
 
+// Returns the ids that end an answer. One that must look like something ends when it does, whatever
+// ignore_eos says: nothing could follow.
+[[nodiscard]] std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling,
+                                            const chat::MarkerIds& markers, bool constrained);
+
 // Returns the request for one of the `n` answers. Every answer gets the same seed and its own
 // choice number.
 engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t choice,

@@ -15,21 +15,6 @@ namespace {
 
 using tokenizer::Slicing;
 
-// An answer that must look like something ends when it does, whatever ignore_eos says.
-std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat::MarkerIds& markers,
-                              bool constrained) {
-  std::vector<TokenId> ids;
-  if (!sampling.ignore_eos || constrained) {
-    ids = markers.stop_ids();
-  }
-  for (const TokenId id : sampling.stop_token_ids) {
-    if (std::ranges::find(ids, id) == ids.end()) {
-      ids.push_back(id);
-    }
-  }
-  return ids;
-}
-
 // Returns what max_tokens comes to for a prompt. Only the default is cut to what fits.
 Result<std::size_t> answer_room(const CompletionPrompt& prompt, std::size_t tokens,
                                 const chat::SamplingOptions& sampling, bool asked,

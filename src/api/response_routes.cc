@@ -2,7 +2,6 @@
 #include "api/response_routes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "api/error_reply.h"
+#include "api/list_page.h"
 #include "base/json_document.h"
 #include "chat/response_json.h"
 
@@ -33,44 +33,24 @@ http::Handler simple(std::function<Result<std::string>(const Exchange&)> answer)
   };
 }
 
-struct Page {
-  std::size_t limit = kDefaultItems;
-  bool ascending = false;
-  std::string_view after;  // the id of the item before the page; empty: from the start
-};
-
 // Reads "limit=5&order=asc&after=ID". Others are refused, but for `include`, which could only add
 // what there is nothing of.
-Result<Page> read_page(std::string_view query) {
-  Page page;
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    const std::string_view name = pair.substr(0, pair.find('='));
-    const std::string_view value = pair.substr(std::min(pair.size(), name.size() + 1));
-    if (name == "limit") {
-      const char* const end = value.data() + value.size();
-      const auto [at, fault] = std::from_chars(value.data(), end, page.limit);
-      if (fault != std::errc{} || at != end || page.limit < 1 || page.limit > kMaxItems) {
-        return Error{Errc::kInvalidArgument, "limit: expected an integer from 1 to 100"};
-      }
-    } else if (name == "order") {
-      if (value != "asc" && value != "desc") {
-        return Error{Errc::kInvalidArgument, "order: expected \"asc\" or \"desc\""};
-      }
-      page.ascending = value == "asc";
-    } else if (name == "after") {
-      page.after = value;
-    } else if (!name.empty() && !name.starts_with("include")) {
+Result<ListQuery> read_page(std::string_view query) {
+  ListQuery page{.limit = kDefaultItems, .after = {}, .purpose = {}};
+  const auto read = [&](std::string_view name, std::string_view value) -> Status {
+    DAYBREAK_TRY(const bool known, read_list_parameter(name, value, kMaxItems, page));
+    if (!known && !name.empty() && !name.starts_with("include")) {
       return Error{Errc::kInvalidArgument,
                    printable(name, 64) + ": no such parameter: expected limit, order or after"};
     }
-  }
+    return ok();
+  };
+  DAYBREAK_CHECK_OK(for_each_parameter(query, read));
   return page;
 }
 
 Result<std::string> input_items(const ResponseStore::Response& response, std::string_view query) {
-  DAYBREAK_TRY(const Page page, read_page(query));
+  DAYBREAK_TRY(const ListQuery page, read_page(query));
   ResponseStore::Items items = response.input;
   if (!page.ascending) {
     std::ranges::reverse(items);

@@ -34,9 +34,6 @@ Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exch
         Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
   }
   Admission admission(context, exchange);
-  if (const Status allowed = admission.authenticate(); !allowed) {
-    co_return co_await refuse(exchange, protocol.refuse, allowed.error());
-  }
   std::optional<Result<std::unique_ptr<ChatCall>>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(protocol.prepare(exchange.request(), context));

@@ -26,9 +26,8 @@ TextChoiceOptions choice_options(const PreparedCompletion& completion) {
 
 TextGeneration::TextGeneration(Context& context, const PreparedCompletion& completion,
                                const boost::asio::any_io_executor& strand)
-    : context_(context),
+    : Answers(context, strand),
       completion_(completion),
-      mailbox_(std::make_shared<UpdateMailbox>(strand)),
       cached_tokens_(completion.prompts.size(), 0) {
   choices_.reserve(completion.choices());
   for (std::size_t i = 0; i < completion.choices(); ++i) {
@@ -36,49 +35,10 @@ TextGeneration::TextGeneration(Context& context, const PreparedCompletion& compl
   }
 }
 
-TextGeneration::~TextGeneration() {
-  mailbox_->close();
-  cancel();
-}
-
 Status TextGeneration::submit() {
-  const std::uint64_t seed = random_bits();
-  for (std::size_t i = 0; i < choices_.size(); ++i) {
-    auto id = context_.generator.submit(
-        generate_request(completion_, i, seed),
-        [mailbox = mailbox_, i](const engine::Update& update) { mailbox->push(i, update); });
-    if (!id) {
-      cancel();
-      return std::move(id).error();
-    }
-    ids_.push_back(*id);
-  }
-  return ok();
-}
-
-void TextGeneration::cancel() {
-  cancelled_ = true;
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    if (!choices_[i].finished()) {
-      context_.generator.cancel(ids_[i]);
-    }
-  }
-}
-
-boost::asio::awaitable<Result<std::vector<TextChoiceDelta>>> TextGeneration::next(TimePoint until) {
-  auto batches = co_await mailbox_->next(until);
-  if (!batches) {
-    cancel();
-    co_return std::move(batches).error();
-  }
-  std::vector<TextChoiceDelta> out;
-  for (const Batch& batch : *batches) {
-    if (Status status = consume(batch, out); !status) {
-      cancel();
-      co_return std::move(status).error();
-    }
-  }
-  co_return out;
+  return submit_each([this, seed = random_bits()](std::size_t i) {
+    return generate_request(completion_, i, seed);
+  });
 }
 
 Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>& out) {
@@ -89,9 +49,7 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
   if (batch.finish == FinishReason::kError) {
     return batch.error.value_or(Error{Errc::kIo, "generation failed"});
   }
-  if (!batch.tokens.empty() && !first_token_) {
-    first_token_ = std::chrono::steady_clock::now();
-  }
+  note_first_token(batch);
   const std::size_t prompt = completion_.prompt_of(batch.choice);
   cached_tokens_[prompt] = std::max(cached_tokens_[prompt], batch.cached_tokens);
   std::vector<TextDelta> deltas;
@@ -101,11 +59,10 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
   choice.rate(batch.prompt, deltas);
   choice.push(batch.tokens, deltas);
   if (choice.finished()) {
-    context_.generator.cancel(ids_[batch.choice]);  // ended before the engine knew; ignored if over
+    end(batch.choice);
   }
   if (batch.finish == FinishReason::kCancelled && !choice.finished()) {
-    return cancelled_ ? Error{Errc::kCancelled, "the request was cancelled"}
-                      : Error{Errc::kUnavailable, "the server is shutting down"};
+    return cancellation();
   }
   if (batch.finish) {
     choice.finish(*batch.finish, deltas);
@@ -114,10 +71,6 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
     out.push_back({batch.choice, std::move(delta)});
   }
   return ok();
-}
-
-bool TextGeneration::done() const {
-  return std::ranges::all_of(choices_, [](const TextChoice& choice) { return choice.finished(); });
 }
 
 chat::TokenUsage TextGeneration::usage() const {

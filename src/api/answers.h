@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Answers: what all answers to one request share from submission to the last token, whatever a
+// choice makes of its ids. Leaving early is always safe: the destructor cancels whatever the
+// generator is still working on.
+
+#include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/context.h"
+#include "api/update_mailbox.h"
+
+namespace daybreak::api {
+
+// Every function runs on the connection's strand.
+template <class Choice, class ChoiceDelta>
+class Answers {
+ public:
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+
+  // Waits for more, not longer than `until`: then there are no deltas. Errors: what went wrong in
+  // the generator (then all choices are cancelled), kUnavailable when a shutdown cut the answer.
+  // REQUIRES: !done().
+  boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> next(
+      TimePoint until = TimePoint::max()) {
+    auto batches = co_await mailbox_->next(until);
+    if (!batches) {
+      cancel();
+      co_return std::move(batches).error();
+    }
+    std::vector<ChoiceDelta> out;
+    for (const Batch& batch : *batches) {
+      if (Status status = consume(batch, out); !status) {
+        cancel();
+        co_return std::move(status).error();
+      }
+    }
+    co_return out;
+  }
+
+  // Makes the generator stop within one step. next() then ends with kCancelled.
+  void cancel() {
+    cancelled_ = true;
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (!choices_[i].finished()) {
+        context_.generator.cancel(ids_[i]);
+      }
+    }
+  }
+
+  [[nodiscard]] bool done() const {
+    return std::ranges::all_of(choices_, [](const Choice& choice) { return choice.finished(); });
+  }
+  // Set by the first token of any choice.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_token() const {
+    return first_token_;
+  }
+
+ protected:
+  Answers(Context& context, const boost::asio::any_io_executor& strand)
+      : context_(context), mailbox_(std::make_shared<UpdateMailbox>(strand)) {}
+  ~Answers() {
+    mailbox_->close();
+    cancel();
+  }
+
+  // Hands every choice to the generator, or none; `request(i)` is that of the i-th.
+  // Errors: those of Generator::submit().
+  template <class RequestFn>
+  Status submit_each(RequestFn request) {
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      auto id = context_.generator.submit(
+          request(i),
+          [mailbox = mailbox_, i](const engine::Update& update) { mailbox->push(i, update); });
+      if (!id) {
+        cancel();
+        return std::move(id).error();
+      }
+      ids_.push_back(*id);
+    }
+    return ok();
+  }
+
+  // Takes what came for one choice, appends what it tells.
+  virtual Status consume(const Batch& batch, std::vector<ChoiceDelta>& out) = 0;
+
+  void note_first_token(const Batch& batch) {
+    if (!batch.tokens.empty() && !first_token_) {
+      first_token_ = std::chrono::steady_clock::now();
+    }
+  }
+  [[nodiscard]] Error cancellation() const {
+    return cancelled_ ? Error{Errc::kCancelled, "the request was cancelled"}
+                      : Error{Errc::kUnavailable, "the server is shutting down"};
+  }
+  // Of a choice that ended before the engine knew; ignored if that is over.
+  void end(std::size_t choice) { context_.generator.cancel(ids_[choice]); }
+
+  Context& context_;
+  // Shared with the generator's callbacks, which may come after this object is gone.
+  std::shared_ptr<UpdateMailbox> mailbox_;
+  std::vector<Choice> choices_;
+
+ private:
+  std::vector<engine::RequestId> ids_;
+  std::optional<std::chrono::steady_clock::time_point> first_token_;
+  bool cancelled_ = false;
+};
+
+}  // namespace daybreak::api
