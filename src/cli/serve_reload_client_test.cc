@@ -55,6 +55,13 @@ TEST(ServeReloadClient, CertificatesNamesAndLimitsChangeUnderLoad) {
       }
     }
   });
+  // How many there are by then is a matter of the machine's load.
+  const auto wait_for_answers = [&](int more) {
+    for (const int before = answered; answered < before + more && wrong == 0;) {
+      std::this_thread::yield();
+    }
+  };
+  wait_for_answers(1);
   EXPECT_EQ(TlsClient(port).server_name(), "first");
   TlsClient open(port);
   // By itself, within the time between two looks.
@@ -77,10 +84,10 @@ TEST(ServeReloadClient, CertificatesNamesAndLimitsChangeUnderLoad) {
   EXPECT_NE(status_of(client.read_response()), 404);
   open.send(kHealth);
   EXPECT_EQ(status_of(open.read_response()), 200);
+  wait_for_answers(10);
   done = true;
   load.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_GT(answered, 20);
   child.signal(SIGTERM);
   EXPECT_EQ(child.wait(), 0);
 }
