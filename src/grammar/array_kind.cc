@@ -62,11 +62,6 @@ TermPart rules_part(ArrayTerm term) {
 
 }  // namespace
 
-std::pair<Terms, Terms> ArrayKind::typed(std::uint8_t types) {
-  const bool in = (types & kArrayType) != 0;
-  return {in ? Terms{Term{}} : Terms{}, in ? Terms{} : Terms{Term{}}};
-}
-
 TermPart ArrayKind::value(const JsonNode& node, Self& expander) {
   static_cast<void>(expander);
   if (!node.is(JsonNode::Kind::kArray)) {
@@ -78,18 +73,6 @@ TermPart ArrayKind::value(const JsonNode& node, Self& expander) {
   }
   term.min = term.max = node.items.size();
   return rules_part(std::move(term));
-}
-
-TermPart ArrayKind::one_of_values(const std::vector<JsonNode>& nodes, Self& expander) {
-  return [this, &nodes, &expander](bool negated) {
-    std::vector<TermPart> parts;
-    for (const JsonNode& node : nodes) {
-      if (node.is(JsonNode::Kind::kArray)) {
-        parts.push_back(value(node, expander));
-      }
-    }
-    return expander.any(parts, negated);
-  };
 }
 
 Status ArrayKind::keywords(const Schema& schema, std::vector<TermPart>& parts, Self& expander) {

@@ -75,6 +75,7 @@ void Automaton::step_object_next(const Thread& thread, std::uint8_t byte, Thread
   Threads keys;
   step_key_start(next, '"', keys);
   if (!keys.empty()) {
+    next.choices = keys.front().choices;
     out.push_back(next);
   }
 }

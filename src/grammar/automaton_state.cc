@@ -49,6 +49,8 @@ std::uint64_t Thread::content_hash() const {
   hash = mix64(hash, text == nullptr ? 0 : text->hash);
   if (leaf == Leaf::kNumber) {
     hash = mix64(mix64(hash, address(numbers->get())), digits->hash());
+    // With uniqueItems what follows must not be that number again.
+    hash = mix64(hash, fnv1a64(std::as_bytes(std::span(digits->text()))));
   }
   return hash;
 }

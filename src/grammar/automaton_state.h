@@ -116,7 +116,7 @@ struct Thread {
   const std::shared_ptr<const StringLanguage>* language = nullptr;  // kText, kString, kKey
   StringState string;
   const TextLink* text = nullptr;       // kKey, kString: what must be remembered, else null
-  const KeyChoices* choices = nullptr;  // kKey
+  const KeyChoices* choices = nullptr;  // kKeyStart, kKey; follow from the frame
   const std::shared_ptr<const NumberLexer>* numbers = nullptr;  // kNumber
   const NumberState* digits = nullptr;
 

@@ -150,8 +150,9 @@ void Automaton::step_key_start(const Thread& thread, std::uint8_t byte, Threads&
   next.leaf = Leaf::kKey;
   next.frame = thread.frame;
   next.language = &shape.keys.language;
-  next.choices = arena_.choices(shape.choices(thread.frame->progress()));
-  if (key_viable(next)) {
+  const bool known = thread.choices != nullptr;  // from the comma, which came only with a key
+  next.choices = known ? thread.choices : arena_.choices(shape.choices(thread.frame->progress()));
+  if (known || key_viable(next)) {
     out.push_back(std::move(next));
   }
 }

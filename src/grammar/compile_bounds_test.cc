@@ -8,10 +8,12 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grammar/budget.h"
 #include "grammar/ebnf.h"
 #include "grammar/message_rules.h"
+#include "grammar/number_lexer.h"
 #include "grammar/schema_compiler.h"
 
 namespace daybreak::grammar {
@@ -197,6 +199,26 @@ TEST(CompileBounds, LeftRecursionEnds) {
   ASSERT_FALSE(rules);
   EXPECT_NE(rules.error().message.find("left recursion"), std::string::npos)
       << rules.error().message;
+}
+
+// Caches are bounded by this.
+TEST(GrammarBytes, CountWhatAGrammarHolds) {
+  const auto choice = compile_choice(std::vector<std::string>{std::string(20'000, 'x')});
+  ASSERT_TRUE(choice);
+  EXPECT_GT((*choice)->bytes(), 20'000U);
+  const auto regex = compile_regex_grammar(std::string(20'000, 'x'));
+  ASSERT_TRUE(regex);
+  EXPECT_GT((*regex)->bytes(), 20'000U);
+  const auto numbers =
+      compile_schema("{\"anyOf\":[" +
+                     list(100,
+                          [](std::size_t i) {
+                            return R"({"required":["a"],"properties":{"a":{"multipleOf":)" +
+                                   std::to_string(i + 2) + "}}}";
+                          }) +
+                     "]}");
+  ASSERT_TRUE(numbers);
+  EXPECT_GT((*numbers)->bytes(), 100 * sizeof(NumberLexer));
 }
 
 }  // namespace

@@ -14,18 +14,36 @@
 
 namespace daybreak::grammar {
 
-struct ObjectKind {
-  using Term = ObjectTerm;
+// What the two have in common.
+template <class Kind, class ContainerTerm, JsonNode::Kind kNode, TypeBits kType>
+struct ContainerKind {
+  using Term = ContainerTerm;
   using Terms = std::vector<Term>;
-  using Self = Expander<ObjectKind>;
+  using Self = Expander<Kind>;
   static std::uint64_t weight(const Term& term) { return grammar::weight(term); }
   static std::uint64_t hash(const Term& term) { return grammar::hash(term); }
 
   Normaliser* normaliser;
 
-  std::pair<Terms, Terms> typed(std::uint8_t types);
+  std::pair<Terms, Terms> typed(std::uint8_t types) {
+    const bool in = (types & kType) != 0;
+    return {in ? Terms{Term{}} : Terms{}, in ? Terms{} : Terms{Term{}}};
+  }
+  Part<Term> one_of_values(const std::vector<JsonNode>& nodes, Self& expander) {
+    return [&nodes, &expander](bool negated) {
+      std::vector<Part<Term>> parts;
+      for (const JsonNode& node : nodes) {
+        if (node.is(kNode)) {
+          parts.push_back(expander.value(node));
+        }
+      }
+      return expander.any(parts, negated);
+    };
+  }
+};
+
+struct ObjectKind : ContainerKind<ObjectKind, ObjectTerm, JsonNode::Kind::kObject, kObjectType> {
   Part<Term> value(const JsonNode& node, Self& expander);
-  Part<Term> one_of_values(const std::vector<JsonNode>& nodes, Self& expander);
   Status keywords(const Schema& schema, std::vector<Part<Term>>& parts, Self& expander);
   // Drops a term where a required member can have no value, so that alternatives that differ in a
   // tag are seen to exclude each other.
@@ -37,18 +55,8 @@ struct ObjectKind {
   Status unevaluated(const Schema& schema, std::vector<Part<Term>>& parts);
 };
 
-struct ArrayKind {
-  using Term = ArrayTerm;
-  using Terms = std::vector<Term>;
-  using Self = Expander<ArrayKind>;
-  static std::uint64_t weight(const Term& term) { return grammar::weight(term); }
-  static std::uint64_t hash(const Term& term) { return grammar::hash(term); }
-
-  Normaliser* normaliser;
-
-  std::pair<Terms, Terms> typed(std::uint8_t types);
+struct ArrayKind : ContainerKind<ArrayKind, ArrayTerm, JsonNode::Kind::kArray, kArrayType> {
   Part<Term> value(const JsonNode& node, Self& expander);
-  Part<Term> one_of_values(const std::vector<JsonNode>& nodes, Self& expander);
   Status keywords(const Schema& schema, std::vector<Part<Term>>& parts, Self& expander);
   Result<std::optional<Term>> meet(const Term& a, const Term& b);
 

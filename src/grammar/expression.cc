@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace daybreak::grammar {
 namespace {
 
@@ -34,6 +36,14 @@ ExpressionPtr bytes(std::string text) {
   Expression expression = of_kind(Kind::kBytes);
   expression.bytes = std::move(text);
   return made(std::move(expression));
+}
+
+ExpressionPtr characters(const std::vector<std::uint32_t>& code_points) {
+  std::string text;
+  for (const std::uint32_t code_point : code_points) {
+    append_utf8(code_point, text);
+  }
+  return bytes(std::move(text));
 }
 
 ExpressionPtr chars(CharSet set) {

@@ -57,6 +57,7 @@ struct Expression {
 // Builders. Sequences in sequences and choices in choices are flattened, single items unwrapped,
 // empty strings dropped from sequences.
 [[nodiscard]] ExpressionPtr bytes(std::string text);
+[[nodiscard]] ExpressionPtr characters(const std::vector<std::uint32_t>& code_points);
 [[nodiscard]] ExpressionPtr chars(CharSet set);
 [[nodiscard]] ExpressionPtr marker(TokenId id);
 [[nodiscard]] ExpressionPtr sequence(std::vector<ExpressionPtr> items);

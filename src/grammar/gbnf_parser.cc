@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/utf8.h"
 #include "grammar/char_set.h"
 #include "grammar/grammar_lexer.h"
 
@@ -138,17 +137,9 @@ class GbnfParser {
   }
 
   Result<ExpressionPtr> literal() {
-    text_.take("\"");
-    std::string value;
-    while (!text_.take("\"")) {
-      if (text_.at_end()) {
-        return text_.expected("'\"' at the end of the literal");
-      }
-      DAYBREAK_TRY(const std::uint32_t code, text_.take_character(kEscapes));
-      append_utf8(code, value);
-    }
-    DAYBREAK_CHECK_OK(budget_.spend(value.size(), "grammar"));
-    return bytes(std::move(value));
+    DAYBREAK_TRY(const auto codes, text_.take_quoted(kEscapes));
+    DAYBREAK_CHECK_OK(budget_.spend(codes.size(), "grammar"));
+    return characters(codes);
   }
 
   Result<ExpressionPtr> character_class() {

@@ -136,7 +136,7 @@ TEST(Gbnf, Errors) {
           "grammar: line 1, column 14: expected a rule at the beginning of a line, found 'b'");
   invalid("root ::= (\"a\"\nb ::= \"b\"", "grammar: line 2, column 1: expected ')', found 'b'");
   invalid("root ::= \"a",
-          "grammar: line 1, column 12: expected '\"' at the end of the literal, found the end of "
+          "grammar: line 1, column 12: expected '\"' at the end of the string, found the end of "
           "the text");
   invalid("root ::= \"a\n\"",
           "grammar: line 1, column 12: expected a character (a line end is written \\n), found "

@@ -115,6 +115,19 @@ Result<std::uint32_t> GrammarText::take_character(std::string_view simple) {
   return code;
 }
 
+Result<std::vector<std::uint32_t>> GrammarText::take_quoted(std::string_view simple) {
+  take("\"");
+  std::vector<std::uint32_t> codes;
+  while (!take("\"")) {
+    if (at_end()) {
+      return expected("'\"' at the end of the string");
+    }
+    DAYBREAK_TRY(const std::uint32_t code, take_character(simple));
+    codes.push_back(code);
+  }
+  return codes;
+}
+
 Result<std::uint32_t> GrammarText::take_number() {
   const std::size_t start = at_;
   std::uint32_t value = 0;

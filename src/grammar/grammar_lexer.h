@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -54,6 +55,9 @@ class GrammarText {
   // surrogate pair) and \UHHHHHHHH are known always. Errors: an unknown escape, the end of the
   // line.
   [[nodiscard]] Result<std::uint32_t> take_character(std::string_view simple);
+  // Takes a text in double quotes. Errors: as take_character(), or no quote at its end.
+  // REQUIRES: a quote comes next.
+  [[nodiscard]] Result<std::vector<std::uint32_t>> take_quoted(std::string_view simple);
   // Takes a decimal number. Errors: none there, or above kMaxRepetitions.
   [[nodiscard]] Result<std::uint32_t> take_number();
   // Takes what follows "{": "m}", "m,}", "m,n}" or ",n}".

@@ -170,10 +170,13 @@ std::shared_ptr<const Grammar> GrammarService::find(const std::string& key) {
 }
 
 void GrammarService::keep(const std::string& key, const std::shared_ptr<const Grammar>& grammar) {
+  if (bytes_of({key, grammar}) > options_.cache_bytes) {
+    return;  // would push out all others, and then itself
+  }
   cache_.push_front({key, grammar});
   by_key_.emplace(cache_.front().key, cache_.begin());
   cached_bytes_ += bytes_of(cache_.front());
-  while (cached_bytes_ > options_.cache_bytes && !cache_.empty()) {
+  while (cached_bytes_ > options_.cache_bytes) {
     const Cached& oldest = cache_.back();
     cached_bytes_ -= bytes_of(oldest);
     by_key_.erase(oldest.key);

@@ -234,6 +234,23 @@ TEST(GrammarService, AGrammarLargerThanTheCacheIsUsedAndNotKept) {
   EXPECT_EQ(service->stats().cached_bytes, 0U);
 }
 
+TEST(GrammarService, AGrammarLargerThanTheCacheLeavesTheOthersThere) {
+  Compiler compiler;
+  GrammarServiceOptions o = options();
+  o.cache_bytes = 20'000;
+  const auto service = start(compiler, o);
+  const auto get = [&](const std::string& choice) {
+    Answer answer;
+    EXPECT_TRUE(service->compile(rules(choice), answer.fn()));
+    return *answer.wait();
+  };
+  const auto small = get("a");
+  EXPECT_GT(get(std::string(20'000, 'x'))->bytes(), o.cache_bytes);
+  EXPECT_EQ(get("a"), small);
+  EXPECT_EQ(service->stats().hits, 1U);
+  EXPECT_EQ(service->stats().evictions, 0U);
+}
+
 TEST(GrammarService, ACancelledRequestHearsNothingAndItsCompilationIsDropped) {
   Compiler compiler;
   compiler.close();

@@ -22,32 +22,11 @@ bool is_word(char c) {
   return is_letter(static_cast<unsigned char>(c)) || (c >= '0' && c <= '9') || c == '_';
 }
 
-Result<std::vector<std::uint32_t>> take_quoted(GrammarText& text) {
-  text.take("\"");
-  std::vector<std::uint32_t> codes;
-  while (!text.take("\"")) {
-    if (text.at_end()) {
-      return text.expected("'\"' at the end of the string");
-    }
-    DAYBREAK_TRY(const std::uint32_t code, text.take_character(kEscapes));
-    codes.push_back(code);
-  }
-  return codes;
-}
-
-ExpressionPtr literal(const std::vector<std::uint32_t>& codes) {
-  std::string value;
-  for (const std::uint32_t code : codes) {
-    append_utf8(code, value);
-  }
-  return bytes(std::move(value));
-}
-
 ExpressionPtr caseless(const std::vector<std::uint32_t>& codes) {
   std::vector<ExpressionPtr> items;
   for (const std::uint32_t code : codes) {
     items.push_back(is_letter(code) ? chars(CharSet::of(code).unite(CharSet::of(code ^ 0x20)))
-                                    : literal({code}));
+                                    : characters({code}));
   }
   return sequence(std::move(items));
 }
@@ -58,7 +37,7 @@ Result<ExpressionPtr> take_range(GrammarText& text, std::size_t start,
   if (text.peek() != '"') {
     return text.expected("'\"' at the other end of the range");
   }
-  DAYBREAK_TRY(const auto last, take_quoted(text));
+  DAYBREAK_TRY(const auto last, text.take_quoted(kEscapes));
   if (first.size() != 1 || last.size() != 1 || first[0] > last[0]) {
     return text.expected("a range of two characters that goes up", text.since(start), start);
   }
@@ -108,7 +87,7 @@ Result<std::string> take_pattern(GrammarText& text) {
 
 Result<ExpressionPtr> take_lark_string(GrammarText& text, Budget& budget) {
   const std::size_t start = text.offset();
-  DAYBREAK_TRY(const auto codes, take_quoted(text));
+  DAYBREAK_TRY(const auto codes, text.take_quoted(kEscapes));
   DAYBREAK_CHECK_OK(budget.spend(1 + codes.size(), "grammar"));
   if (is_word(text.peek())) {
     if (text.peek() != 'i' || is_word(text.peek(1))) {
@@ -128,7 +107,7 @@ Result<ExpressionPtr> take_lark_string(GrammarText& text, Budget& budget) {
     return take_range(text, start, codes);
   }
   text.seek(end);
-  return literal(codes);
+  return characters(codes);
 }
 
 Result<ExpressionPtr> take_lark_regex(GrammarText& text, RuleTable& table, Budget& budget) {

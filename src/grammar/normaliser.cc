@@ -62,8 +62,8 @@ struct Normaliser::Impl {
         bits({}, literals, budget),
         numbers({&budget}, literals, budget),
         strings({self}, literals, budget),
-        objects({self}, literals, budget),
-        arrays({self}, literals, budget) {}
+        objects({{self}}, literals, budget),
+        arrays({{self}}, literals, budget) {}
 
   LiteralTable& literals;
   PatternTable& patterns;

@@ -37,6 +37,8 @@ class NumberState {
   explicit NumberState(NumberText text = NumberText::kDrop) : keep_(text == NumberText::kKeep) {}
   // Returns the number spelled so far. REQUIRES: made with kKeep, and accepted by its lexer.
   [[nodiscard]] Decimal value() const;
+  // Returns the bytes so far; nothing unless made with kKeep.
+  [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] std::uint64_t hash() const;
   friend bool operator==(const NumberState& a, const NumberState& b);
 

@@ -131,11 +131,6 @@ void sort_unique(std::vector<T>& values) {
 
 }  // namespace
 
-std::pair<Terms, Terms> ObjectKind::typed(std::uint8_t types) {
-  const bool in = (types & kObjectType) != 0;
-  return {in ? Terms{Term{}} : Terms{}, in ? Terms{} : Terms{Term{}}};
-}
-
 TermPart ObjectKind::value(const JsonNode& node, Self& expander) {
   static_cast<void>(expander);
   if (!node.is(JsonNode::Kind::kObject)) {
@@ -150,18 +145,6 @@ TermPart ObjectKind::value(const JsonNode& node, Self& expander) {
   }
   term.every.push_back({std::move(others), kFalseLiteral});
   return rules_part(std::move(term));
-}
-
-TermPart ObjectKind::one_of_values(const std::vector<JsonNode>& nodes, Self& expander) {
-  return [this, &nodes, &expander](bool negated) {
-    std::vector<TermPart> parts;
-    for (const JsonNode& node : nodes) {
-      if (node.is(JsonNode::Kind::kObject)) {
-        parts.push_back(value(node, expander));
-      }
-    }
-    return expander.any(parts, negated);
-  };
 }
 
 Status ObjectKind::keywords(const Schema& schema, std::vector<TermPart>& parts, Self& expander) {

@@ -24,6 +24,26 @@ Status count_nodes(const Expression& expression, int depth, std::size_t& nodes, 
   return ok();
 }
 
+// Whether an expression derives a text of some kind, given which rules do and which leaves: the
+// empty text, or any.
+template <class Leaf>
+bool derives(const Expression& expression, const RuleFlags& rules, Leaf leaf) {
+  const auto item_does = [&](const ExpressionPtr& item) { return derives(*item, rules, leaf); };
+  const auto& items = expression.items;
+  switch (expression.kind) {
+    case Kind::kSequence:
+      return std::all_of(items.begin(), items.end(), item_does);
+    case Kind::kChoice:
+      return std::any_of(items.begin(), items.end(), item_does);
+    case Kind::kRepeat:
+      return expression.min == 0 || item_does(items.front());
+    case Kind::kRule:
+      return rules[expression.rule] != 0;
+    default:
+      return leaf(expression);
+  }
+}
+
 // The least solution of "a rule has the property if its body has", found by sweeps in alternating
 // directions, which take chains of rules in either order at once.
 template <class Holds>
@@ -162,50 +182,16 @@ Result<std::size_t> measure(const RuleSet& rules, Budget& budget) {
 }
 
 bool is_nullable(const Expression& expression, const RuleFlags& nullable) {
-  const auto item_is = [&](const ExpressionPtr& item) { return is_nullable(*item, nullable); };
-  const auto& items = expression.items;
-  switch (expression.kind) {
-    case Kind::kBytes:
-      return expression.bytes.empty();
-    case Kind::kSequence:
-      return std::all_of(items.begin(), items.end(), item_is);
-    case Kind::kChoice:
-      return std::any_of(items.begin(), items.end(), item_is);
-    case Kind::kRepeat:
-      return expression.min == 0 || item_is(items.front());
-    case Kind::kRule:
-      return nullable[expression.rule] != 0;
-    case Kind::kText:
-      return expression.language->accepts(Dfa::kStart, 0);
-    case Kind::kChars:
-    case Kind::kMarker:
-    case Kind::kJson:
-      return false;
-  }
-  return false;
+  return derives(expression, nullable, [](const Expression& leaf) {
+    return (leaf.kind == Kind::kBytes && leaf.bytes.empty()) ||
+           (leaf.kind == Kind::kText && leaf.language->accepts(Dfa::kStart, 0));
+  });
 }
 
 bool is_productive(const Expression& expression, const RuleFlags& productive) {
-  const auto item_is = [&](const ExpressionPtr& item) { return is_productive(*item, productive); };
-  const auto& items = expression.items;
-  switch (expression.kind) {
-    case Kind::kChars:
-      return !expression.chars.empty();
-    case Kind::kSequence:
-      return std::all_of(items.begin(), items.end(), item_is);
-    case Kind::kChoice:
-      return std::any_of(items.begin(), items.end(), item_is);
-    case Kind::kRepeat:
-      return expression.min == 0 || item_is(items.front());
-    case Kind::kRule:
-      return productive[expression.rule] != 0;
-    case Kind::kBytes:
-    case Kind::kMarker:
-    case Kind::kText:
-    case Kind::kJson:
-      return true;
-  }
-  return true;
+  return derives(expression, productive, [](const Expression& leaf) {
+    return leaf.kind != Kind::kChars || !leaf.chars.empty();
+  });
 }
 
 Result<RuleFlags> nullable_rules(const RuleSet& rules, Budget& budget) {

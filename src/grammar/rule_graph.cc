@@ -279,8 +279,12 @@ class Builder {
 }  // namespace
 
 std::size_t RuleGraph::bytes() const {
-  return nodes.size() * sizeof(Node) + edges.size() * sizeof(Edge) +
-         languages.size() * sizeof(languages.front());
+  std::size_t total = nodes.size() * sizeof(Node) + edges.size() * sizeof(Edge) +
+                      languages.size() * sizeof(languages.front());
+  for (const auto& language : languages) {
+    total += language->free() ? 0 : language->bytes();
+  }
+  return total;
 }
 
 Result<RuleGraph> build_rule_graph(const RuleSet& rules, Budget& budget) {

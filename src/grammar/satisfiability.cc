@@ -65,6 +65,9 @@ std::size_t CompiledSchemas::bytes() const {
     for (const auto& language : formula.strings) {
       total += language->free() ? 0 : language->bytes();
     }
+    for (const auto& lexer : formula.lexers) {
+      total += sizeof(lexer) + (lexer->language().plain() ? 0 : lexer->bytes());
+    }
   }
   for (const ObjectShape& shape : objects) {
     total += sizeof(ObjectShape) + shape.keys.states.size() * sizeof(KeyAutomaton::State);

@@ -84,7 +84,8 @@ const KeyChoices* StateArena::choices(KeyChoices choices) {
 const NumberState* StateArena::number(NumberState state) { return &numbers_.add(std::move(state)); }
 
 const SeenValues* StateArena::add_value(SeenValues value, std::uint64_t hash) {
-  value.hash = mix64(value.before == nullptr ? 0 : value.before->hash, hash);
+  const std::uint64_t older = value.before == nullptr ? 0 : value.before->hash;
+  value.hash = mix64(mix64(older, static_cast<std::uint64_t>(value.kind)), hash);
   value.bits |= value.before == nullptr ? 0 : value.before->bits;
   return &values_.add(std::move(value));
 }
@@ -110,7 +111,7 @@ const SeenValues* StateArena::add_string(const SeenValues* from, const TextLink*
   value.before = from;
   value.kind = SeenValues::Kind::kString;
   value.string = text;
-  return add_value(std::move(value), text_hash(text) + 1);
+  return add_value(std::move(value), text_hash(text));
 }
 
 }  // namespace daybreak::grammar
