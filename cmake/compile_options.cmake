@@ -25,8 +25,11 @@ add_library(daybreak_options INTERFACE)
 # -ffp-contract=off: a fused multiply-add appears only where the source asks for one, otherwise
 # `exact` would depend on the optimiser.
 target_compile_options(daybreak_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
-  -ffp-contract=off)
+  -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Werror -ffp-contract=off)
+if(NOT DAYBREAK_JOINED)
+  # Of joined sources a local of one may have the name of a constant of another.
+  target_compile_options(daybreak_options INTERFACE -Wshadow)
+endif()
 if(DAYBREAK_SANITIZE)
   add_compile_options(-fsanitize=${DAYBREAK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${DAYBREAK_SANITIZE})

@@ -1,6 +1,6 @@
 # Headers of the standard library and of other projects, parsed once per build instead of once per
-# source. No header of ours is in here, and the asan preset builds without: a source that forgets an
-# include does not pass there. A precompiled header holds absolute paths, so ccache does not find in
+# source. No header of ours is in here, and `./dev ci` builds release without (its cache is filled by
+# the sanitizer builds before): a source that forgets an include does not pass there. A precompiled header holds absolute paths, so ccache does not find in
 # one checkout what was built with it in another: `./dev` switches it on where the cache is empty.
 option(DAYBREAK_PRECOMPILED "precompile headers of others" OFF)
 
