@@ -10,14 +10,6 @@
 namespace daybreak::access {
 namespace {
 
-Caller make_anonymous() {
-  ApiKey key;
-  key.id = kAnonymousId;
-  key.settings.name = "anonymous";
-  key.settings.scopes = ScopeSet::all();
-  return std::make_shared<const ApiKey>(std::move(key));
-}
-
 Result<Price> check_request(const RequestEstimate& request, const Prices& prices) {
   DAYBREAK_CHECK_OK(validate_name("request id", request.request_id, kMaxRequestIdBytes));
   DAYBREAK_CHECK_OK(validate_name("model", request.model, kMaxModelNameBytes));
@@ -27,6 +19,17 @@ Result<Price> check_request(const RequestEstimate& request, const Prices& prices
 }
 
 }  // namespace
+
+const Caller& anonymous_caller() {
+  static const Caller caller = [] {
+    ApiKey key;
+    key.id = kAnonymousId;
+    key.settings.name = "anonymous";
+    key.settings.scopes = ScopeSet::all();
+    return std::make_shared<const ApiKey>(std::move(key));
+  }();
+  return caller;
+}
 
 Status Permit::finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done done) {
   DAYBREAK_CHECK_OK(validate(tokens));
@@ -44,8 +47,7 @@ Status Permit::finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done d
 }
 
 AccessPolicy::AccessPolicy(AccessOptions options)
-    : anonymous_(make_anonymous()),
-      limiter_(*options.clock),
+    : limiter_(*options.clock),
       quotas_(std::make_shared<QuotaBook>(*options.utc)),
       options_(std::move(options)) {
   for (const KeyQuotaSums& used : options_.used) {
@@ -64,7 +66,7 @@ Result<std::unique_ptr<AccessPolicy>> AccessPolicy::create(AccessOptions options
 Result<Caller> AccessPolicy::authorize(std::string_view key_text, Scope scope,
                                        std::string_view model) const {
   if (!options_.keys) {
-    return anonymous_;
+    return anonymous_caller();
   }
   DAYBREAK_TRY(Caller caller, options_.keys->authenticate(key_text));
   if (!caller->settings.scopes.contains(scope)) {

@@ -28,6 +28,9 @@ namespace daybreak::access {
 // Shared by everything a request does; a key that changes meanwhile does not change it.
 using Caller = std::shared_ptr<const ApiKey>;
 
+// Everybody on a server without keys; may do everything.
+[[nodiscard]] const Caller& anonymous_caller();
+
 struct RequestEstimate {
   std::string request_id;  // unique; a request that is tried again under its id is counted once
   std::string model;       // the name prices and the ledger know
@@ -115,7 +118,6 @@ class AccessPolicy {
   explicit AccessPolicy(AccessOptions options);
   [[nodiscard]] Status record(Usage usage, Ledger::Done done) const;
 
-  Caller anonymous_;
   RateLimiter limiter_;
   std::shared_ptr<QuotaBook> quotas_;  // shared with entries on their way to the ledger
   AccessOptions options_;              // last: its ledger writes what waits before the others go

@@ -26,6 +26,7 @@
 #include "api/run_chat.h"
 #include "api/status_routes.h"
 #include "api/token_routes.h"
+#include "api/with_replay.h"
 #include "chat/request_grammar.h"
 
 namespace daybreak::api {
@@ -40,6 +41,11 @@ const std::vector<double>& duration_bounds() {
 // What a load balancer, a monitor or a curious client may ask without a key.
 constexpr std::array<std::string_view, 6> kOpenRoutes = {"/health",  "/ready",   "/ping",
                                                          "/metrics", "/version", "/openapi.json"};
+
+// Whose answers are worth keeping for a client that asks again.
+constexpr std::array<std::string_view, 6> kReplayedRoutes = {
+    "/v1/chat/completions", "/v1/completions", "/v1/responses",
+    "/invocations",         "/v1/messages",    "/anthropic/v1/messages"};
 
 bool is_anthropic(std::string_view pattern) {
   return pattern.find("/v1/messages") != std::string_view::npos;
@@ -72,6 +78,7 @@ Result<std::unique_ptr<Service>> Service::create(
   const std::size_t vocab_size = std::max(generator.vocab_size(), tokenizer->vocab_size());
   auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
+  auto replays = std::make_shared<ReplayStore>(options.replays);
   const std::size_t workers = options.workers;
   auto access = options.access;
   const std::vector<std::string> names = options.model_names;
@@ -86,6 +93,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .grammars = std::move(grammars),
                                                .access = std::move(access),
                                                .responses = std::move(responses),
+                                               .replays = std::move(replays),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),
@@ -99,6 +107,8 @@ Result<std::unique_ptr<Service>> Service::create(
       });
   metrics.add_collector(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
+  metrics.add_collector(
+      [store = context->replays](MetricsSink& sink) { report_replays(sink, store->stats()); });
   std::unique_ptr<Service> service(new Service(std::move(context)));  // NOLINT: private constructor
   DAYBREAK_CHECK_OK(service->start_batches());
   return service;
@@ -136,9 +146,11 @@ http::Router Service::router() {
     if (std::ranges::find(kOpenRoutes, pattern) != kOpenRoutes.end()) {
       return handler;
     }
-    return with_key(*context_, access::Scope::kInference,
-                    is_anthropic(pattern) ? anthropic_error_response : openai_refusal,
-                    std::move(handler));
+    const RefuseFn refusal = is_anthropic(pattern) ? anthropic_error_response : openai_refusal;
+    if (std::ranges::find(kReplayedRoutes, pattern) != kReplayedRoutes.end()) {
+      handler = with_replay(*context_, refusal, std::move(handler));
+    }
+    return with_key(*context_, access::Scope::kInference, refusal, std::move(handler));
   });
   return router;
 }
