@@ -83,12 +83,24 @@ std::string_view key_of(const http::Request& request) {
 
 Result<access::Caller> caller_of(const Context& context, const http::Request& request,
                                  access::Scope scope) {
-  if (context.access == nullptr) {
+  const access::KeyId principal{request.principal.value_or(0)};
+  if (context.access == nullptr && principal == access::kAnonymousId) {
     return access::anonymous_caller();
+  }
+  if (context.access == nullptr) {
+    return Error{Errc::kUnauthenticated, "made with an API key, and this server has no keys"};
+  }
+  if (request.principal) {
+    return context.access->authorize(principal, scope);
   }
   const std::string_view key = key_of(request);
   auto caller = context.access->authorize(key, scope, "");
   return caller ? std::move(caller) : key_error(std::move(caller).error(), key);
+}
+
+Result<access::Caller> generating_caller(const Context& context, const http::Request& request) {
+  return caller_of(context, request,
+                   request.principal ? access::Scope::kBatch : access::Scope::kInference);
 }
 
 Admission::Admission(const Context& context, const http::Exchange& exchange)
@@ -100,8 +112,7 @@ Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
     return ok();
   }
   // The key may have been revoked since the route asked.
-  DAYBREAK_TRY(const access::Caller caller,
-               caller_of(context_, exchange_.request(), access::Scope::kInference));
+  DAYBREAK_TRY(const access::Caller caller, generating_caller(context_, exchange_.request()));
   const std::string& served = context_.options.model_names.front();
   if (!access::allows_model(*caller, model.empty() ? served : model)) {
     return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'",

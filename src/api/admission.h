@@ -22,10 +22,14 @@ namespace daybreak::api {
 // Returns the key a client sent, as "Authorization: Bearer KEY" or "x-api-key: KEY", or "".
 [[nodiscard]] std::string_view key_of(const http::Request& request);
 
-// Returns who sent `request`, if his key has `scope`; on a server without keys the anonymous caller.
-// Errors: kUnauthenticated, kPermission, with the reason clients know.
+// Returns who sent `request`, or whom it was made for, if his key has `scope`; on a server without
+// keys the anonymous caller. Errors: kUnauthenticated, kPermission, with the reason clients know.
 [[nodiscard]] Result<access::Caller> caller_of(const Context& context, const http::Request& request,
                                                access::Scope scope);
+
+// The same for a request that generates: one of a batch needs the batch's scope.
+[[nodiscard]] Result<access::Caller> generating_caller(const Context& context,
+                                                       const http::Request& request);
 
 // Of one request, on its strand. The context must outlive it.
 class Admission {

@@ -105,7 +105,8 @@ class ReplayStore {
   void finish(const CallPtr& call, Answer answer);
 
   // For those who listen.
-  // Calls `callback` once when the call is over, at once if it is.
+  // Calls `callback` once when the call is over, at once if it is; perhaps still after leave(), if
+  // both come at the same time.
   void on_over(const CallPtr& call, std::uint64_t listener, std::function<void()> callback);
   // REQUIRES: it is over.
   [[nodiscard]] Answer answer(const CallPtr& call);

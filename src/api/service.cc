@@ -55,6 +55,20 @@ http::Response openai_refusal(const http::Request& /*request*/, const Error& err
   return error_response(error);
 }
 
+// Which key a route needs; open ones are in kOpenRoutes.
+access::Scope scope_of(std::string_view pattern) {
+  return pattern.starts_with("/v1/files")     ? access::Scope::kFiles
+         : pattern.starts_with("/v1/batches") ? access::Scope::kBatch
+                                              : access::Scope::kInference;
+}
+
+Status may_batch(const Context& context, access::KeyId key) {
+  http::Request request;
+  request.principal = static_cast<std::int64_t>(key);
+  auto caller = generating_caller(context, request);
+  return caller ? ok() : Status(std::move(caller).error().in("the key of this batch"));
+}
+
 // Longest wait for usage that is on its way to the ledger, at the end.
 constexpr std::chrono::seconds kLedgerWait{10};
 
@@ -120,8 +134,10 @@ Status Service::start_batches() {
   }
   DAYBREAK_TRY(batches_,
                BatchService::start(
-                   context_->options.batches, generation_handlers(*context_),
-                   [&generator = context_->generator] { return generator.stats().queued > 0; },
+                   context_->options.batches,
+                   {.handlers = generation_handlers(*context_),
+                    .busy = [this] { return context_->generator.stats().queued > 0; },
+                    .may_run = [this](access::KeyId key) { return may_batch(*context_, key); }},
                    random_bits, context_->log));
   return ok();
 }
@@ -150,7 +166,7 @@ http::Router Service::router() {
     if (std::ranges::find(kReplayedRoutes, pattern) != kReplayedRoutes.end()) {
       handler = with_replay(*context_, refusal, std::move(handler));
     }
-    return with_key(*context_, access::Scope::kInference, refusal, std::move(handler));
+    return with_key(*context_, scope_of(pattern), refusal, std::move(handler));
   });
   return router;
 }

@@ -52,7 +52,7 @@ Result<std::optional<ReplayKey>> identify(const Context& context, const http::Re
   if (asks_for_stream(request.body)) {
     return std::optional<ReplayKey>();
   }
-  DAYBREAK_TRY(const access::Caller caller, caller_of(context, request, access::Scope::kInference));
+  DAYBREAK_TRY(const access::Caller caller, generating_caller(context, request));
   constexpr unsigned char kUse[] = {'r', 'e', 'p', 'l', 'a', 'y'};
   DAYBREAK_TRY(const access::Digest body, access::hmac_sha256(kUse, request.body));
   return std::optional(ReplayKey{.caller = caller->id,

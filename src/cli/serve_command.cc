@@ -167,6 +167,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   std::fflush(stdout);
 
   attach_reload(reloader, *server, *service, names, log);
+  attach_price_reload(reloader, access.get(), names.front());
   reloader.on_poll([&] { reload_keys(access.get(), log); });
   const int received = wait_for_stop(signals, reloader);
   const std::size_t drain_seconds = reloader.running().drain_seconds;

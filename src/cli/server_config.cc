@@ -48,7 +48,7 @@ std::vector<ServerKey> make_keys() {
       {"access_pepper", "the server's secret beside the keys; empty: access_db with .pepper added",
        TextField{&C::access_pepper}},
       {"prices", "YAML or JSON of prices per million tokens; empty: nothing costs anything",
-       TextField{&C::prices}},
+       TextField{&C::prices}, Reload::kLive},
       {"grammar_threads", "threads that compile what answers must look like",
        CountField{&C::grammar_threads, 1, grammar::kMaxGrammarThreads}},
       {"grammar_cache_mb", "memory for compiled grammars, MiB",
