@@ -32,6 +32,7 @@ struct TestApiOptions {
   std::size_t model_context = 0;
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses{};
+  ReplayOptions replays{};
   BatchOptions batches{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
@@ -58,6 +59,7 @@ class TestApi {
                                  .model_context = options.model_context,
                                  .keep_alive_comments = options.keep_alive_comments,
                                  .responses = options.responses,
+                                 .replays = options.replays,
                                  .batches = options.batches,
                                  .access = options.access,
                                  .grammars = options.grammars,

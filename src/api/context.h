@@ -14,6 +14,7 @@
 
 #include "access/access_policy.h"
 #include "api/batch_options.h"
+#include "api/replay_store.h"
 #include "api/response_store.h"
 #include "api/served_names.h"
 #include "base/log.h"
@@ -46,6 +47,7 @@ struct ServiceOptions {
   // never.
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses = {};                     // kept for previous_response_id
+  ReplayOptions replays = {};                              // answers for clients that ask again
   BatchOptions batches = {};                               // without a directory: none
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
   grammar::GrammarServiceOptions grammars = {};
@@ -65,6 +67,7 @@ struct Context {
   std::shared_ptr<grammar::GrammarService> grammars;
   std::shared_ptr<access::AccessPolicy> access;  // null: everybody may, nothing is recorded
   std::shared_ptr<ResponseStore> responses;
+  std::shared_ptr<ReplayStore> replays;
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };
