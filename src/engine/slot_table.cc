@@ -150,17 +150,17 @@ Status SlotTable::check_not_busy(std::size_t slot) const {
   return ok();
 }
 
-Result<SavedSlot> SlotTable::save(std::size_t slot) const {
+Result<SavedSequence> SlotTable::save(std::size_t slot) const {
   DAYBREAK_CHECK_OK(check_not_busy(slot));
   const ProcessedSequence& kept = slots_[slot].kept;
   if (kept.sequence == nullptr) {
     return Error{Errc::kInvalidArgument,
                  fmt::format("slot {}: expected a kept sequence, found none", slot)};
   }
-  return SavedSlot{kept.isolation, kept.ids, kept.sequence->save()};
+  return SavedSequence{kept.isolation, kept.ids, kept.sequence->save()};
 }
 
-Status SlotTable::restore(std::size_t slot, SavedSlot saved) {
+Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
   DAYBREAK_CHECK_OK(check_not_busy(slot));
   if (reuse_ == PrefixReuse::kOff) {
     return Error{Errc::kUnsupported, "this engine keeps no sequences"};
@@ -189,7 +189,7 @@ Status SlotTable::restore(std::size_t slot, SavedSlot saved) {
                  fmt::format("saved slot: expected {} positions, one per id, found {}", positions,
                              old.sequence->position())};
   }
-  give_back(slot, {std::move(old.sequence), std::move(saved.ids), std::move(saved.isolation)});
+  give_back(slot, {std::move(old.sequence), std::move(saved.ids), std::move(saved.text)});
   return ok();
 }
 

@@ -53,8 +53,8 @@ class SlotTable final : public Slots {
   [[nodiscard]] std::size_t kept() const;
 
   [[nodiscard]] std::vector<SlotInfo> info() const override;
-  [[nodiscard]] Result<SavedSlot> save(std::size_t slot) const override;
-  Status restore(std::size_t slot, SavedSlot saved) override;
+  [[nodiscard]] Result<SavedSequence> save(std::size_t slot) const override;
+  Status restore(std::size_t slot, SavedSequence saved) override;
   Result<std::size_t> erase(std::size_t slot) override;
   std::size_t erase_all() override;
 

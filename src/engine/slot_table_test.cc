@@ -153,7 +153,7 @@ TEST_F(SlotTableTest, KeepsNothingWhenOff) {
 
 TEST_F(SlotTableTest, ASavedSequenceIsRestoredToAnySlotOfAnotherTable) {
   const std::size_t slot = keep({1, 2, 3}, "a");
-  const SavedSlot saved = *table.save(slot);
+  const SavedSequence saved = *table.save(slot);
   EXPECT_EQ(saved.ids, (Ids{1, 2, 3}));
   for (const bool replaces : {false, true}) {
     SCOPED_TRACE(replaces);
@@ -174,25 +174,25 @@ TEST_F(SlotTableTest, ASavedSequenceIsRestoredToAnySlotOfAnotherTable) {
 
 TEST_F(SlotTableTest, RestoreRefusesWhatIsDamagedAndKeepsWhatItKept) {
   const std::size_t slot = keep({1, 2, 3});
-  const SavedSlot good = *table.save(slot);
-  SavedSlot cut = good;
+  const SavedSequence good = *table.save(slot);
+  SavedSequence cut = good;
   cut.state.pop_back();
   EXPECT_EQ(table.restore(slot, cut).error().code, Errc::kCorrupt);
   EXPECT_EQ(table.restore(slot, {"", {}, good.state}).error().code, Errc::kCorrupt);
   EXPECT_EQ(cached(request({1, 2, 3, 4})), 3U);
-  SavedSlot longer = good;
+  SavedSequence longer = good;
   longer.ids.push_back(4);
   EXPECT_EQ(table.restore(slot, longer).error().message,
             "saved slot: expected 4 positions, one per id, found 3");
   EXPECT_EQ(table.kept(), 0U);
-  SavedSlot huge = good;
+  SavedSequence huge = good;
   huge.ids.assign(101, 1);
   EXPECT_EQ(table.restore(slot, huge).error().code, Errc::kTooLarge);
   EXPECT_EQ(model.free_positions(), 100U);
 }
 
 TEST_F(SlotTableTest, RestoreMakesRoomByForgettingOthersButNeverHarmsARequest) {
-  const SavedSlot saved = *table.save(keep(Ids(50, 1)));
+  const SavedSequence saved = *table.save(keep(Ids(50, 1)));
   table.erase_all();
   const std::size_t other = keep(Ids(60, 2));
   ASSERT_TRUE(table.restore(1 - other, saved));

@@ -33,9 +33,9 @@ struct SlotInfo {
   std::size_t max_tokens = 0;
 };
 
-// A kept sequence as bytes.
-struct SavedSlot {
-  std::string isolation;     // GenerateRequest::isolation of those that may go on from it
+// A sequence as bytes.
+struct SavedSequence {
+  std::string text;  // of a slot: GenerateRequest::isolation of those that may go on from it
   std::vector<TokenId> ids;  // what `state` has processed
   std::vector<std::byte> state;
 };
@@ -52,14 +52,14 @@ class Slots {
 
   // Returns a copy of the kept sequence. Errors: kNotFound (no such slot), kInvalidArgument (it
   // keeps none).
-  [[nodiscard]] virtual Result<SavedSlot> save(std::size_t slot) const = 0;
+  [[nodiscard]] virtual Result<SavedSequence> save(std::size_t slot) const = 0;
 
   // Keeps `saved` in the slot in place of what it keeps; sequences kept elsewhere may go to make
   // room. Errors: kNotFound (no such slot), kUnavailable (it answers a request), kUnsupported
   // (nothing is kept here), kResourceLimit (no room beside the requests that are answered), those
   // of Sequence::restore; the slot keeps what it kept. kCorrupt if there are not as many ids as
   // positions; the slot may be empty then.
-  virtual Status restore(std::size_t slot, SavedSlot saved) = 0;
+  virtual Status restore(std::size_t slot, SavedSequence saved) = 0;
 
   // Forgets what the slot keeps. Returns how many tokens that were, 0 if none.
   // Errors: kNotFound (no such slot), kUnavailable (it answers a request).
