@@ -24,6 +24,7 @@
 #include "api/random.h"
 #include "api/response_routes.h"
 #include "api/run_chat.h"
+#include "api/slot_routes.h"
 #include "api/status_routes.h"
 #include "api/token_routes.h"
 #include "chat/request_grammar.h"
@@ -40,6 +41,12 @@ const std::vector<double>& duration_bounds() {
 // What a load balancer, a monitor or a curious client may ask without a key.
 constexpr std::array<std::string_view, 6> kOpenRoutes = {"/health",  "/ready",   "/ping",
                                                          "/metrics", "/version", "/openapi.json"};
+
+// What shows or changes the state of the server, not that of one caller.
+access::Scope scope_of(std::string_view pattern) {
+  const bool admin = pattern.starts_with("/slots") || pattern == "/reset_prefix_cache";
+  return admin ? access::Scope::kAdmin : access::Scope::kInference;
+}
 
 bool is_anthropic(std::string_view pattern) {
   return pattern.find("/v1/messages") != std::string_view::npos;
@@ -64,6 +71,7 @@ Result<std::unique_ptr<Service>> Service::create(
   if (options.model_names.empty() || options.workers == 0) {
     return Error{Errc::kInvalidArgument, "the API needs a model name and at least one worker"};
   }
+  DAYBREAK_CHECK_OK(check_slot_save_path(options.slot_save_path));
   DAYBREAK_TRY(const chat::MarkerIds markers, chat::MarkerIds::from(*tokenizer));
   options.limits.vocab_size = generator.vocab_size();
   DAYBREAK_TRY(std::shared_ptr<grammar::GrammarService> grammars,
@@ -130,13 +138,14 @@ http::Router Service::router() {
   add_file_routes(router, *context_, batches_.get());
   add_batch_routes(router, *context_, batches_.get());
   add_token_routes(router, *context_);
+  add_slot_routes(router, *context_);
   add_status_routes(router, *context_);
   // Whatever is not open needs a key, so that a new route cannot be left unguarded by mistake.
   router.wrap([this](std::string_view pattern, http::Handler handler) {
     if (std::ranges::find(kOpenRoutes, pattern) != kOpenRoutes.end()) {
       return handler;
     }
-    return with_key(*context_, access::Scope::kInference,
+    return with_key(*context_, scope_of(pattern),
                     is_anthropic(pattern) ? anthropic_error_response : openai_refusal,
                     std::move(handler));
   });
