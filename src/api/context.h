@@ -51,7 +51,7 @@ struct ServiceOptions {
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
   // What /slots and /reset_prefix_cache act on; outlives the service. Null: there are none.
   engine::SlotControl* slots = nullptr;
-  std::string slot_save_path;  // directory of the files of /slots; empty: nothing is saved
+  std::string slot_save_path = {};  // directory of the files of /slots; empty: nothing is saved
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
