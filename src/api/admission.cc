@@ -134,6 +134,20 @@ Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
   return ok();
 }
 
+void Admission::identify(PreparedChat& chat) const {
+  // On an open server nobody's requests go before others', unless these step back.
+  int priority = engine::kMaxPriority;
+  std::string owner;
+  if (permit_ && permit_->caller()->id != access::kAnonymousId) {
+    const access::ApiKey& key = *permit_->caller();
+    priority = key.settings.priority;
+    owner = key.settings.tenant.empty() ? fmt::format("key {}", static_cast<std::int64_t>(key.id))
+                                        : "tenant " + key.settings.tenant;  // has no line breaks
+  }
+  chat.isolation = owner + "\n" + chat.request.cache_salt;
+  chat.priority = std::max(0, priority - chat.request.deferral);
+}
+
 std::vector<http::Header> Admission::headers() const {
   std::vector<http::Header> out;
   add_rate(rates_.requests, "requests", out);

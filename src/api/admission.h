@@ -13,6 +13,7 @@
 
 #include "access/access_policy.h"
 #include "api/context.h"
+#include "api/prepare.h"
 #include "base/result.h"
 #include "chat/response_json.h"
 #include "http/exchange.h"
@@ -41,6 +42,11 @@ class Admission {
   // then say when to retry.
   [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,
                              std::size_t max_completion_tokens, bool stream);
+
+  // Sets what the engine has to know of the caller: whose prompts may share what was computed,
+  // which are those of one tenant with one cache_salt, and how early the request starts. REQUIRES:
+  // begin() was ok.
+  void identify(PreparedChat& chat) const;
 
   // X-RateLimit-* as the request found them; after a refusal also Retry-After, retry-after-ms and
   // x-should-retry.

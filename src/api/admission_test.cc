@@ -5,10 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "access/access_testing.h"
 #include "access/schema.h"
 #include "access/usage_rows.h"
 #include "api/api_test_server.h"
+#include "api/completion_test_client.h"
 
 namespace daybreak::api {
 namespace {
@@ -117,6 +120,78 @@ TEST_F(AdmissionTest, ScopesAndModelsAreHeld) {
     EXPECT_EQ(error_of(reply)["type"], "permission_denied_error");
   }
   EXPECT_TRUE(api_->engine.requests().empty());
+}
+
+TEST_F(AdmissionTest, OnlyAnAdministratorSeesAndChangesSlots) {
+  access::KeySettings settings = access::test_settings();
+  const std::string user = add_key(settings);
+  settings.scopes.add(access::Scope::kAdmin);
+  const std::string admin = add_key(settings);
+  start();
+  for (const char* path :
+       {"/slots/0?action=erase", "/slots/0?action=save", "/reset_prefix_cache"}) {
+    EXPECT_EQ(status_of(post("{}", "", path)), 401) << path;
+    EXPECT_EQ(status_of(post("{}", bearer(user), path)), 403) << path;
+    EXPECT_EQ(status_of(post("{}", bearer(admin), path)), 501) << path;  // this engine has none
+  }
+  RawClient client(api_->server->port());
+  client.send("GET /slots HTTP/1.1\r\nHost: x\r\n" + bearer(user) + "\r\n");
+  EXPECT_EQ(status_of(client.read_response()), 403);
+}
+
+TEST_F(AdmissionTest, PromptsAreSharedWithinATenantAndASaltOnly) {
+  access::KeySettings settings = access::test_settings();
+  settings.tenant = "acme";
+  const std::string a = add_key(settings);
+  const std::string b = add_key(settings);
+  settings.tenant = "";
+  const std::string alone = add_key(settings);
+  settings.tenant = "3";  // as the id of a key
+  const std::string numbered = add_key(settings);
+  start();
+  const auto isolation = [&](const std::string& key, const std::string& more, const char* path) {
+    const std::string body = path == kChat ? chat_body(more) : completion_body(more);
+    EXPECT_EQ(status_of(post(body, bearer(key), path)), 200);
+    return api_->engine.requests().back().isolation;
+  };
+  const std::string salt = R"("cache_salt":"s")";
+  EXPECT_EQ(isolation(a, "", kChat), isolation(b, "", "/v1/completions"));
+  EXPECT_EQ(isolation(a, salt, kChat), isolation(b, salt, "/v1/completions"));
+  std::set<std::string> distinct;
+  for (const std::string& key : {a, alone, numbered}) {
+    for (const std::string& more : {std::string(), salt, std::string(R"("cache_salt":"t")")}) {
+      EXPECT_TRUE(distinct.insert(isolation(key, more, kChat)).second) << more;
+    }
+  }
+}
+
+TEST_F(AdmissionTest, PriorityIsTheKeysAndARequestMayOnlyStepBack) {
+  access::KeySettings settings = access::test_settings();
+  settings.priority = 5;
+  const std::string key = add_key(settings);
+  start();
+  const auto priority = [&](const std::string& more, const char* path) {
+    const std::string body = path == kChat ? chat_body(more) : completion_body(more);
+    const std::string reply = post(body, bearer(key), path);
+    EXPECT_EQ(status_of(reply), 200) << reply;
+    return api_->engine.requests().back().priority;
+  };
+  for (const char* path : {kChat, "/v1/completions"}) {
+    EXPECT_EQ(priority("", path), 5);
+    EXPECT_EQ(priority(R"("priority":2)", path), 3);
+    EXPECT_EQ(priority(R"("priority":-2)", path), 5);
+    EXPECT_EQ(priority(R"("priority":9000000000)", path), 0);
+    EXPECT_EQ(priority(R"("service_tier":"flex")", path), 0);
+    EXPECT_EQ(priority(R"("service_tier":"auto")", path), 5);
+    EXPECT_EQ(priority(R"("service_tier":"priority")", path), 5);
+  }
+  EXPECT_NE(post(chat_body(R"("service_tier":"priority")"), bearer(key))
+                .find("x-daybreak-ignored-fields: service_tier\r\n"),
+            std::string::npos);
+  TestApi open(TestApi::says("x"));
+  open.post(chat_body(R"("priority":1)"));
+  EXPECT_EQ(open.engine.requests().back().priority, 8);
+  EXPECT_EQ(open.engine.requests().back().isolation, "\n");
 }
 
 TEST_F(AdmissionTest, RatesSayWhatIsLeftAndWhenToRetry) {

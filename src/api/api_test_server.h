@@ -37,6 +37,8 @@ struct TestApiOptions {
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
   std::shared_ptr<access::AccessPolicy> access = nullptr;
+  engine::SlotControl* slots = nullptr;
+  std::string slot_save_path{};
 };
 
 class TestApi {
@@ -62,6 +64,8 @@ class TestApi {
                                  .replays = options.replays,
                                  .batches = options.batches,
                                  .access = options.access,
+                                 .slots = options.slots,
+                                 .slot_save_path = options.slot_save_path,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

@@ -29,7 +29,7 @@ class ChatCall {
   virtual ~ChatCall() = default;
 
   [[nodiscard]] const PreparedChat& chat() const { return chat_; }
-  void constrain(engine::ConstraintFactory constraint) { chat_.constraint = std::move(constraint); }
+  [[nodiscard]] PreparedChat& chat() { return chat_; }
 
   // Takes note of deltas of an answer that is not streamed, for a protocol whose message keeps
   // their order; generation.completions() does not.

@@ -10,6 +10,7 @@
 #include "base/json_tree.h"
 #include "chat/request_output.h"
 #include "chat/request_sampling.h"
+#include "chat/request_scheduling.h"
 #include "chat/request_tools.h"
 
 namespace daybreak::api {
@@ -68,6 +69,9 @@ constexpr auto kFields = std::to_array<RequestField>({
     {"stop_token_ids", kIds},
     {"ignore_eos", kBoolean},
     {"user", kText},
+    {"cache_salt", R"({"type":"string","minLength":1})"},
+    {"priority", R"({"type":"integer"})"},
+    {"service_tier", kText},
     {"add_special_tokens", kBoolean},
     {"allow_special", kBoolean},
     {"skip_special_tokens", kBoolean},
@@ -195,6 +199,7 @@ Status read_common(const Field& root, const ChatLimits& limits, chat::ChatReques
   if (const auto field = root.find("user")) {
     DAYBREAK_TRY(request.user, field->string(limits.max_id_bytes));
   }
+  DAYBREAK_CHECK_OK(chat::read_scheduling(root, limits, request));
   if (const auto format = root.find("response_format")) {
     DAYBREAK_TRY(request.response_format, chat::read_response_format(*format, limits));
   }

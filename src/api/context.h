@@ -22,6 +22,7 @@
 #include "chat/chat_request.h"
 #include "chat/markers.h"
 #include "engine/generator.h"
+#include "engine/slots.h"
 #include "grammar/grammar_service.h"
 #include "grammar/vocabulary_index.h"
 #include "tokenizer/tokenizer.h"
@@ -50,6 +51,9 @@ struct ServiceOptions {
   ReplayOptions replays = {};                              // answers for clients that ask again
   BatchOptions batches = {};                               // without a directory: none
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
+  // What /slots and /reset_prefix_cache act on; outlives the service. Null: there are none.
+  engine::SlotControl* slots = nullptr;
+  std::string slot_save_path = {};  // directory of the files of /slots; empty: nothing is saved
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };

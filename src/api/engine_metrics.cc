@@ -14,15 +14,27 @@ void report_load(MetricsSink& sink, const engine::Stats& stats, const MetricLabe
   const double used = stats.positions_total == 0
                           ? 0.0
                           : number(stats.positions_reserved) / number(stats.positions_total);
-  sink.gauge("vllm:kv_cache_usage_perc", "Share of state positions reserved, 0 to 1", used, labels);
+  sink.gauge("vllm:kv_cache_usage_perc",
+             "Share of state positions reserved, 0 to 1; kept sequences, which go when they are in "
+             "the way, do not count",
+             used, labels);
   sink.gauge("daybreak_engine_slots", "Requests that can be answered at once", number(stats.slots),
              labels);
+  sink.gauge("daybreak_engine_kept_sequences", "Sequences kept for requests that go on from them",
+             number(stats.kept_sequences), labels);
+  sink.gauge("daybreak_engine_kept_positions", "State positions they hold until others need them",
+             number(stats.kept_positions), labels);
   sink.gauge("daybreak_engine_draining", "1 while shutting down", stats.draining ? 1 : 0, labels);
 }
 
 void report_totals(MetricsSink& sink, const engine::Stats& stats, const MetricLabels& labels) {
   sink.counter("vllm:prompt_tokens_total", "Prompt tokens computed", number(stats.prefill_tokens),
                labels);
+  sink.counter("vllm:prefix_cache_queries_total",
+               "Prompt tokens of requests that could go on from a kept sequence",
+               number(stats.prefix_queries), labels);
+  sink.counter("vllm:prefix_cache_hits_total", "Of these, tokens not computed again",
+               number(stats.prefix_hits), labels);
   sink.counter("vllm:generation_tokens_total", "Tokens generated", number(stats.generated_tokens),
                labels);
   for (const auto& [reason, count] : {std::pair{"stop", stats.finished_stop},

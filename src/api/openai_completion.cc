@@ -132,6 +132,7 @@ Task<void> handle(Context& context, Exchange& exchange) {
       !may) {
     co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
   }
+  admission.identify(shared);
   auto constraint = co_await compile_constraint(context, exchange, shared);
   if (!constraint) {
     co_return co_await refuse(exchange, refusal, constraint.error());

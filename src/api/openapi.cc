@@ -52,6 +52,10 @@ constexpr auto kRoutes = std::to_array<Route>({
     {"get", "/v1/batches", "The batches, newest first", "", "Object"},
     {"get", "/v1/batches/{id}", "One of them", "", "Batch"},
     {"post", "/v1/batches/{id}", "Below it, /cancel: end it early", "", "Batch"},
+    {"get", "/slots", "What the engine's slots do and keep, in counts", "", "SlotList"},
+    {"post", "/slots/{id}", "?action= save, restore or erase what a slot keeps (llama.cpp)",
+     "SlotFile", "Object"},
+    {"post", "/reset_prefix_cache", "Forget every kept sequence (vLLM)", "", "Dropped"},
     {"get", "/v1/models", "The names under which the model is served", "", "ModelList"},
     {"get", "/v1/models/{model}", "One of them", "", "Model"},
     {"get", "/health", "Whether the server works", "", "Status"},
@@ -129,6 +133,11 @@ constexpr std::string_view kSchemas = R"({
   "Batch": {"type": "object", "required": ["id", "object", "status", "request_counts"],
     "properties": {"id": {"type": "string"}, "object": {"const": "batch"}, "status": {"type": "string"},
     "request_counts": {"type": "object"}}},
+  "SlotList": {"type": "array", "items": {"type": "object", "required": ["id", "n_ctx", "is_processing", "n_past"],
+    "properties": {"id": {"type": "integer"}, "n_ctx": {"type": "integer"}, "is_processing": {"type": "boolean"},
+    "n_past": {"type": "integer"}}}},
+  "SlotFile": {"type": "object", "properties": {"filename": {"type": "string"}}},
+  "Dropped": {"type": "object", "required": ["dropped"], "properties": {"dropped": {"type": "integer"}}},
   "Status": {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}},
   "Version": {"type": "object", "required": ["version"], "properties": {"version": {"type": "string"}}}
 })";

@@ -106,6 +106,8 @@ engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t
   request.min_tokens = from.min_tokens;
   request.stop_ids = chat.stop_ids;
   request.constraint = chat.constraint;
+  request.isolation = chat.isolation;
+  request.priority = chat.priority;
   engine::SamplingParams& to = request.sampling;
   to.temperature = static_cast<float>(from.temperature);
   to.top_p = static_cast<float>(from.top_p);

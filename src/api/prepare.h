@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct PreparedChat {
   std::optional<std::uint64_t> first_call_number;
   chat::RequestGrammar grammar;
   engine::ConstraintFactory constraint = {};  // from `grammar`, once that is compiled
+  // The caller's, once it is known: see engine::GenerateRequest.
+  std::string isolation;
+  int priority = 0;
 };
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not

@@ -43,17 +43,18 @@ Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exch
     co_return co_await refuse(exchange, protocol.refuse, (*prepared).error());
   }
   ChatCall& call = ***prepared;
-  const PreparedChat& chat = call.chat();
+  PreparedChat& chat = call.chat();
   if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
                                          chat.max_tokens * chat.request.n, chat.request.stream);
       !may) {
     co_return co_await refuse(exchange, protocol.refuse, may.error(), admission.headers());
   }
-  auto constraint = co_await compile_constraint(context, exchange, call.chat());
+  admission.identify(chat);
+  auto constraint = co_await compile_constraint(context, exchange, chat);
   if (!constraint) {
     co_return co_await refuse(exchange, protocol.refuse, constraint.error());
   }
-  call.constrain(*std::move(constraint));
+  chat.constraint = *std::move(constraint);
   co_await generate(context, exchange, protocol, call, began, admission);
 }
 

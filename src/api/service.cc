@@ -24,6 +24,7 @@
 #include "api/random.h"
 #include "api/response_routes.h"
 #include "api/run_chat.h"
+#include "api/slot_routes.h"
 #include "api/status_routes.h"
 #include "api/token_routes.h"
 #include "api/with_replay.h"
@@ -57,9 +58,15 @@ http::Response openai_refusal(const http::Request& /*request*/, const Error& err
 
 // Which key a route needs; open ones are in kOpenRoutes.
 access::Scope scope_of(std::string_view pattern) {
-  return pattern.starts_with("/v1/files")     ? access::Scope::kFiles
-         : pattern.starts_with("/v1/batches") ? access::Scope::kBatch
-                                              : access::Scope::kInference;
+  if (pattern.starts_with("/v1/files")) {
+    return access::Scope::kFiles;
+  }
+  if (pattern.starts_with("/v1/batches")) {
+    return access::Scope::kBatch;
+  }
+  // What shows or changes the state of the server, not that of one caller.
+  const bool admin = pattern.starts_with("/slots") || pattern == "/reset_prefix_cache";
+  return admin ? access::Scope::kAdmin : access::Scope::kInference;
 }
 
 Status may_batch(const Context& context, access::KeyId key) {
@@ -84,6 +91,7 @@ Result<std::unique_ptr<Service>> Service::create(
   if (options.model_names.empty() || options.workers == 0) {
     return Error{Errc::kInvalidArgument, "the API needs a model name and at least one worker"};
   }
+  DAYBREAK_CHECK_OK(check_slot_save_path(options.slot_save_path));
   DAYBREAK_TRY(const chat::MarkerIds markers, chat::MarkerIds::from(*tokenizer));
   options.limits.vocab_size = generator.vocab_size();
   DAYBREAK_TRY(std::shared_ptr<grammar::GrammarService> grammars,
@@ -156,6 +164,7 @@ http::Router Service::router() {
   add_file_routes(router, *context_, batches_.get());
   add_batch_routes(router, *context_, batches_.get());
   add_token_routes(router, *context_);
+  add_slot_routes(router, *context_);
   add_status_routes(router, *context_);
   // Whatever is not open needs a key, so that a new route cannot be left unguarded by mistake.
   router.wrap([this](std::string_view pattern, http::Handler handler) {

@@ -11,6 +11,7 @@
 #include "chat/request_messages.h"
 #include "chat/request_output.h"
 #include "chat/request_sampling.h"
+#include "chat/request_scheduling.h"
 #include "chat/request_thinking.h"
 #include "chat/request_tools.h"
 #include "chat/vendor_contract.h"
@@ -87,20 +88,15 @@ Status read_strings(const Field& root, const ChatLimits& limits, ChatRequest& re
     std::string_view key;
     std::string ChatRequest::* value;
   };
-  static constexpr std::array<Kept, 4> kKept = {{
+  static constexpr std::array<Kept, 3> kKept = {{
       {"user", &ChatRequest::user},
       {"safety_identifier", &ChatRequest::safety_identifier},
       {"prompt_cache_key", &ChatRequest::prompt_cache_key},
-      {"cache_salt", &ChatRequest::cache_salt},
   }};
   for (const Kept& kept : kKept) {
     if (const auto field = root.find(kept.key)) {
       DAYBREAK_TRY(request.*kept.value, field->string(limits.max_id_bytes));
     }
-  }
-  // An empty salt would be no salt, which is not what was asked for.
-  if (const auto field = root.find("cache_salt"); field && request.cache_salt.empty()) {
-    return field->expected("a string that is not empty");
   }
   return ok();
 }
@@ -142,6 +138,7 @@ Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& 
     DAYBREAK_CHECK_OK(check_vendor_contract(root));
   }
   DAYBREAK_CHECK_OK(read_strings(root, limits, request));
+  DAYBREAK_CHECK_OK(read_scheduling(root, limits, request));
   DAYBREAK_CHECK_OK(read_conversation(root, limits, request));
   DAYBREAK_TRY(request.thinking, read_thinking(root, request.ignored_fields));
   DAYBREAK_TRY(request.sampling, read_sampling(root, limits));

@@ -111,6 +111,8 @@ struct SamplingOptions {
   std::vector<std::string> bad_words;      // as sent: never generated, see bad_word_ids()
 };
 
+inline constexpr int kMaxDeferral = 9;
+
 struct ChatRequest {
   std::string model;
   std::vector<Message> messages;
@@ -130,6 +132,7 @@ struct ChatRequest {
   std::string safety_identifier;
   std::string prompt_cache_key;
   std::string cache_salt;  // requests with different ones must not share cached prompts
+  int deferral = 0;        // levels of priority below the caller's own, to kMaxDeferral
   std::vector<std::string> ignored_fields;  // paths of those without effect (field_table.h)
 
   // Whether the reply may call tools: some are declared and tool_choice is not none.

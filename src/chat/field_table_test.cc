@@ -39,7 +39,7 @@ std::string show(const ChatRequest& r) {
       static_cast<int>(r.tool_choice.kind), r.parallel_tool_calls,
       static_cast<int>(r.response_format.kind), static_cast<int>(r.output.kind), r.output.source,
       r.n, r.stream, r.include_usage, r.include_internal_content, r.add_generation_prompt, r.user,
-      r.safety_identifier, r.prompt_cache_key, r.cache_salt);
+      r.safety_identifier, r.prompt_cache_key, r.cache_salt, r.deferral);
   const SamplingOptions& s = r.sampling;
   add(s.temperature, s.top_p, s.top_k, s.min_p, s.typical_p, s.repetition_penalty,
       s.presence_penalty, s.frequency_penalty, s.logit_bias.size(), s.seed.value_or(0), s.logprobs,
@@ -122,6 +122,8 @@ const std::map<std::string, std::string>& examples() {
       {"safety_identifier", R"("safety_identifier":"u")"},
       {"prompt_cache_key", R"("prompt_cache_key":"u")"},
       {"cache_salt", R"("cache_salt":"u")"},
+      {"priority", R"("priority":2)"},
+      {"service_tier", R"("service_tier":"flex")"},
   };
   return map;
 }

@@ -13,7 +13,6 @@
 #include "cli/commands.h"
 #include "cli/runner_options.h"
 #include "cli/sampling_options.h"
-#include "cli/session_file.h"
 #include "tokenizer/tokenizer.h"
 
 namespace daybreak::cli {
@@ -30,7 +29,7 @@ struct Options {
 
 Status run(const Options& options) {
   if (!options.session_file.empty()) {
-    DAYBREAK_CHECK_OK(check_session_writable(options.session_file));
+    DAYBREAK_CHECK_OK(engine::check_sequence_writable(kSessionFile, options.session_file));
   }
   DAYBREAK_TRY(const LoadedModel loaded, load_model(options.runner));
   DAYBREAK_TRY(const auto tokenizer, tokenizer::Tokenizer::load(loaded.path));

@@ -60,15 +60,16 @@ Status ChatLoop::run() {
   Status status = loop();
   if (!options_.session_file.empty()) {
     // Also after an error: what was said so far is not to be lost.
-    DAYBREAK_CHECK_OK(write_session(options_.session_file, session_->save()));
+    DAYBREAK_CHECK_OK(
+        engine::write_sequence_file(kSessionFile, options_.session_file, session_->save()));
   }
   return status;
 }
 
 Status ChatLoop::load() {
-  DAYBREAK_TRY(const auto saved, read_session(options_.session_file));
-  if (!saved.has_value()) {
-    return ok();
+  const auto saved = engine::read_sequence_file(kSessionFile, options_.session_file);
+  if (!saved) {
+    return saved.error().code == Errc::kNotFound ? ok() : saved.error();
   }
   DAYBREAK_TRY(const bool state_fits, session_->restore(*saved));
   if (state_fits) {

@@ -143,7 +143,7 @@ bool ChatSession::ignores_system() const {
   return text != repair_utf8(settings_.system);
 }
 
-SavedSession ChatSession::save() const {
+engine::SavedSequence ChatSession::save() const {
   Json messages = Json::array();
   for (const chat::Message& m : request_.messages) {
     Json entry = {{"role", role_name(m.role)}};
@@ -157,15 +157,15 @@ SavedSession ChatSession::save() const {
     entry["content"] = std::move(text);
     messages.push_back(std::move(entry));
   }
-  return {.conversation = Json{{"messages", std::move(messages)}}.dump(),
+  return {.text = Json{{"messages", std::move(messages)}}.dump(),
           .ids = std::vector<TokenId>(session_.processed().begin(), session_.processed().end()),
           .state = session_.save()};
 }
 
-Result<bool> ChatSession::restore(const SavedSession& saved) {
+Result<bool> ChatSession::restore(const engine::SavedSequence& saved) {
   std::vector<chat::Message> messages;
-  if (saved.conversation != kNoMessages) {
-    auto parsed = chat::parse_chat_request(saved.conversation);
+  if (saved.text != kNoMessages) {
+    auto parsed = chat::parse_chat_request(saved.text);
     if (!parsed) {
       return Error{Errc::kCorrupt, "saved conversation: " + parsed.error().message};
     }

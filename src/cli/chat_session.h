@@ -14,12 +14,17 @@
 #include "chat/chat_request.h"
 #include "chat/markers.h"
 #include "chat/output_event.h"
-#include "cli/session_file.h"
+#include "engine/sequence_file.h"
 #include "engine/session.h"
 #include "engine/step_model.h"
 #include "tokenizer/tokenizer.h"
 
 namespace daybreak::cli {
+
+// What `daybreak chat --session` keeps. Its text is JSON {"messages":[...]} in the form of the chat
+// API.
+inline constexpr engine::SequenceFileKind kSessionFile{"DAYBREAK-CHAT-1\n", "session",
+                                                       "daybreak chat"};
 
 struct ChatSettings {
   std::string system;  // empty: none
@@ -62,12 +67,12 @@ class ChatSession {
   // as after restore().
   [[nodiscard]] bool ignores_system() const;
 
-  [[nodiscard]] SavedSession save() const;
+  [[nodiscard]] engine::SavedSequence save() const;
 
   // Takes a saved conversation over and, if it fits this model, its state. Returns whether it did:
   // without the state the next turn computes the conversation again.
   // Errors: kCorrupt if the conversation is not one; nothing changes then.
-  Result<bool> restore(const SavedSession& saved);
+  Result<bool> restore(const engine::SavedSequence& saved);
 
  private:
   Result<Turn> answer(const TurnCallbacks& callbacks);

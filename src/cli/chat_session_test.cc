@@ -72,7 +72,7 @@ TEST(ChatSession, ARestoredSessionContinuesWithTheSameAnswerAndWithoutReadingAga
   const auto runner = bundled.runner();
   ChatSession session(*bundled.tokenizer, bundled.markers, *runner, settings());
   ask(session, "Hello \"you\"\xFF");
-  const SavedSession saved = session.save();
+  const engine::SavedSequence saved = session.save();
   const Said expected = ask(session, "Go on");
   ChatSession restored(*bundled.tokenizer, bundled.markers, *runner, settings());
   const Result<bool> state_fits = restored.restore(saved);
@@ -88,7 +88,7 @@ TEST(ChatSession, AStateOfAnotherModelIsReadAgainWithTheSameAnswer) {
   const auto runner = bundled.runner();
   ChatSession session(*bundled.tokenizer, bundled.markers, *runner, settings());
   ask(session, "Hello");
-  SavedSession saved = session.save();
+  engine::SavedSequence saved = session.save();
   const Said expected = ask(session, "Go on");
   saved.state[saved.state.size() / 2] ^= std::byte{1};
   ChatSession restored(*bundled.tokenizer, bundled.markers, *runner, settings());
@@ -104,7 +104,7 @@ TEST(ChatSession, ASavedConversationMustBeOne) {
   const Bundled bundled;
   const auto runner = bundled.runner();
   ChatSession session(*bundled.tokenizer, bundled.markers, *runner, settings());
-  const Result<bool> restored = session.restore({.conversation = "[]", .ids = {}, .state = {}});
+  const Result<bool> restored = session.restore({.text = "[]", .ids = {}, .state = {}});
   ASSERT_FALSE(restored);
   EXPECT_EQ(restored.error().code, Errc::kCorrupt);
   EXPECT_EQ(session.messages(), 1U);

@@ -129,9 +129,13 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                make_runner(loaded, runner_options, config.max_sequences, config.max_positions));
   const std::vector<std::string> names = model_names(config, loaded);
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
-  DAYBREAK_TRY(const auto engine,
-               engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
-                                                         .step_tokens = config.step_tokens}));
+  DAYBREAK_TRY(
+      const auto engine,
+      engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
+                                                .step_tokens = config.step_tokens,
+                                                .prefix_reuse = config.prefix_reuse == "on"
+                                                                    ? engine::PrefixReuse::kOn
+                                                                    : engine::PrefixReuse::kOff}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
@@ -155,6 +159,8 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                 .max_bytes = std::uint64_t{config.files_mb} << 20U,
                                 .in_flight = config.batch_in_flight},
                     .access = access,
+                    .slots = engine.get(),
+                    .slot_save_path = config.slot_save_path,
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,
                                  .limits = {.steps = config.grammar_steps}}},

@@ -33,6 +33,8 @@ struct ServerConfig {
   std::size_t max_queue = 256;
   std::size_t step_tokens = 512;
   std::size_t max_tokens = 131'072;
+  std::string prefix_reuse = "on";
+  std::string slot_save_path;
   std::string vendor_compat = "off";
 
   std::string access_db;

@@ -55,6 +55,10 @@ Status check_admissible(const GenerateRequest& request, const AdmissionLimits& l
                  fmt::format("prompt_logprobs: expected at most {}, found {}", kMaxTopLogprobs,
                              *request.prompt_logprobs)};
   }
+  if (request.priority < 0 || request.priority > kMaxPriority) {
+    return Error{Errc::kInvalidArgument, fmt::format("priority: expected 0 to {}, found {}",
+                                                     kMaxPriority, request.priority)};
+  }
   DAYBREAK_CHECK_OK(check_lengths(request, limits.context_tokens));
   DAYBREAK_CHECK_OK(check_ids("prompt", request.prompt, limits.vocab_size));
   DAYBREAK_CHECK_OK(check_ids("stop_ids", request.stop_ids, limits.vocab_size));

@@ -18,8 +18,8 @@ struct AdmissionLimits {
 
 // Returns ok when the request could be answered by a generator with these limits that has nothing
 // else to do. Errors: kInvalidArgument (empty prompt, id outside the vocabulary,
-// min_tokens above max_tokens, too many stop ids, prompt_logprobs, sampling parameters), kTooLarge
-// (prompt, or prompt + max_tokens, beyond the context; both numbers are named).
+// min_tokens above max_tokens, too many stop ids, prompt_logprobs, priority, sampling parameters),
+// kTooLarge (prompt, or prompt + max_tokens, beyond the context; both numbers are named).
 [[nodiscard]] Status check_admissible(const GenerateRequest& request,
                                       const AdmissionLimits& limits);
 

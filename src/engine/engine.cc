@@ -40,12 +40,10 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       vocab_size_(model_->vocab_size()),
       context_tokens_(model_->context_tokens()),
       even_share_(model_->even_share()),
-      logits_(model_->slots() * vocab_size_) {
+      logits_(model_->slots() * vocab_size_),
+      slots_(*model_, options.prefix_reuse) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
-  for (std::size_t row = model_->slots(); row > 0; --row) {
-    free_rows_.push_back(std::span(logits_).subspan((row - 1) * vocab_size_, vocab_size_));
-  }
   mask_workers_ = std::make_unique<MaskWorkers>(*options_.clock, [this] { happen(); });
   thread_ = std::thread([this] { run(); });
 }
@@ -72,9 +70,9 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
   }
   ++stats_.submitted;
   const std::uint64_t id = next_id_++;
-  waiting_.push_back(
-      std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now));
-  live_.emplace(id, waiting_.back().get());
+  auto job = std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now);
+  live_.emplace(id, job.get());
+  waiting_.add(std::move(job));
   happened_ = true;
   wake_.notify_one();
   return RequestId{id};
@@ -122,6 +120,22 @@ std::size_t Engine::stop(std::chrono::milliseconds deadline) {
   return cut;
 }
 
+Status Engine::between_steps(Task task) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) {
+    return Error{Errc::kUnavailable, "engine: stopped"};
+  }
+  if (tasks_.size() >= kMaxSlotTasks) {
+    return Error{
+        Errc::kResourceLimit,
+        fmt::format("engine: expected at most {} waiting tasks, try again later", kMaxSlotTasks)};
+  }
+  tasks_.push_back(std::move(task));
+  happened_ = true;
+  wake_.notify_one();
+  return ok();
+}
+
 void Engine::happen() {
   {
     const std::lock_guard lock(mutex_);
@@ -133,11 +147,15 @@ void Engine::happen() {
 void Engine::run() {
   bool busy = false;
   while (next_round(busy)) {
+    run_tasks();
     drop_cancelled();
     admit();
     busy = draw_all_due();
     busy = step() || busy;
   }
+  run_tasks();
+  slots_.erase_all();
+  record_memory();
   mask_workers_.reset();  // before the jobs whose constraints they have
   finished_.clear();
 }
@@ -152,16 +170,34 @@ bool Engine::next_round(bool busy) {
   return !over();
 }
 
+void Engine::run_tasks() {
+  std::deque<Task> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks.swap(tasks_);
+  }
+  for (const Task& task : tasks) {
+    task(slots_);
+  }
+  if (!tasks.empty()) {
+    record_memory();
+  }
+}
+
+void Engine::record_memory() {
+  const std::size_t kept = slots_.kept();
+  const std::size_t positions = slots_.kept_positions();
+  const std::lock_guard lock(mutex_);
+  stats_.kept_sequences = kept;
+  stats_.kept_positions = positions;
+  stats_.positions_reserved = stats_.positions_total - model_->free_positions() - positions;
+}
+
 void Engine::drop_cancelled() {
   std::vector<std::unique_ptr<Job>> dropped;
   {
     const std::lock_guard lock(mutex_);
-    for (std::unique_ptr<Job>& job : waiting_) {
-      if (job->cancelled) {
-        dropped.push_back(std::move(job));
-      }
-    }
-    std::erase(waiting_, nullptr);
+    dropped = waiting_.remove_cancelled();
   }
   for (const std::unique_ptr<Job>& job : dropped) {
     finish(*job, FinishReason::kCancelled, nullptr);
@@ -184,7 +220,6 @@ void Engine::remove_finished() {
   });
   for (std::unique_ptr<Job>& job : running_) {
     if (job->finished) {
-      free_rows_.push_back(job->logits());
       if (!mask_workers_->withdraw(job->mask_task)) {
         finished_.push_back(std::move(job));
       }
@@ -201,32 +236,42 @@ void Engine::admit() {
       if (waiting_.empty()) {
         return;
       }
-      next = waiting_.front().get();  // only this thread removes
+      next = &waiting_.front();  // only this thread removes
     }
-    Result<std::unique_ptr<Sequence>> sequence = model_->acquire(next->positions());
-    if (!sequence && sequence.error().code == Errc::kResourceLimit && !running_.empty()) {
-      return;  // whoever runs will give its memory back
+    if (!admit_one(*next)) {
+      return;
     }
-    std::unique_ptr<Job> job;
-    {
-      const std::lock_guard lock(mutex_);
-      job = std::move(waiting_.front());
-      waiting_.pop_front();
-      stats_.queue_time.observe(seconds_between(job->submitted(), options_.clock->now()));
-      if (sequence) {
-        ++stats_.running;
-        stats_.positions_reserved = stats_.positions_total - model_->free_positions();
+  }
+}
+
+bool Engine::admit_one(Job& next) {
+  Result<SlotTable::Place> place = slots_.take(next);
+  if (!place && place.error().code == Errc::kResourceLimit && !running_.empty()) {
+    return false;  // whoever runs will give its memory back
+  }
+  std::unique_ptr<Job> job;
+  {
+    const std::lock_guard lock(mutex_);
+    job = waiting_.remove(next);
+    stats_.queue_time.observe(seconds_between(job->submitted(), options_.clock->now()));
+    if (place) {
+      ++stats_.running;
+      if (slots_.may_reuse(job->request())) {
+        stats_.prefix_queries += job->request().prompt.size();
+        stats_.prefix_hits += place->cached_tokens;
       }
     }
-    if (!sequence) {
-      finish(*job, FinishReason::kError, &sequence.error());
-      continue;
-    }
-    job->start(*std::move(sequence), free_rows_.back());
-    free_rows_.pop_back();
-    submit_mask(*job);
-    running_.push_back(std::move(job));
   }
+  if (!place) {
+    finish(*job, FinishReason::kError, &place.error());
+    return true;
+  }
+  job->start(place->slot, std::move(place->sequence), place->cached_tokens,
+             std::span(logits_).subspan(place->slot * vocab_size_, vocab_size_));
+  record_memory();
+  submit_mask(*job);
+  running_.push_back(std::move(job));
+  return true;
 }
 
 bool Engine::step() {
@@ -426,29 +471,20 @@ void Engine::finish(Job& job, FinishReason reason, const Error* error) {
 
 void Engine::retire(Job& job, FinishReason reason) {
   const bool had_slot = job.holds_slot();
-  job.release();
+  if (had_slot) {
+    ProcessedSequence left = job.leave();
+    if (reason == FinishReason::kError) {
+      left = {};  // what failed is not trusted
+    }
+    slots_.give_back(job.slot(), std::move(left));
+    record_memory();
+  }
   job.finished = true;
   const Clock::TimePoint now = options_.clock->now();
   const std::lock_guard lock(mutex_);
-  switch (reason) {
-    case FinishReason::kStop:
-      ++stats_.finished_stop;
-      break;
-    case FinishReason::kLength:
-      ++stats_.finished_length;
-      break;
-    case FinishReason::kCancelled:
-      ++stats_.finished_cancelled;
-      break;
-    case FinishReason::kError:
-      ++stats_.finished_error;
-      break;
-  }
+  ++ended(stats_, reason);
   stats_.request_time.observe(seconds_between(job.submitted(), now));
-  if (had_slot) {
-    --stats_.running;
-    stats_.positions_reserved = stats_.positions_total - model_->free_positions();
-  }
+  stats_.running -= had_slot ? 1 : 0;
   live_.erase(static_cast<std::uint64_t>(job.id()));
   if (live_.empty()) {
     idle_.notify_all();

@@ -2,14 +2,17 @@
 #pragma once
 
 // Engine: continuous batching over one model. One thread owns the model: at each step it lets go of
-// cancelled requests, admits waiting ones while slots and positions last (strictly in order of
-// arrival), and runs one batch in which every generating request advances by one token and the
-// prompts share what is left of the step's budget (step_planner.h).
+// cancelled requests, admits waiting ones while slots and positions last (strictly in the order of
+// waiting_queue.h), and runs one batch in which every generating request advances by one token and
+// the prompts share what is left of the step's budget (step_planner.h).
 //
 // What constraints have to compute is done by other threads (mask_workers.h), from the moment a
 // token is drawn on, beside the next step. A request whose mask is not there when its logits are is
 // waited for once and shortly; then it keeps its row and sits out the steps of the others until the
 // mask comes. Its answer is the same, bit for bit.
+//
+// When a request ends its sequence is kept for a while, and a request whose prompt goes on from it
+// computes the rest only (slot_table.h). Its answer is the same, bit for bit.
 //
 // Memory is reserved for prompt + max_tokens before a request is admitted, so an admitted request
 // never waits for another one: there is nothing to deadlock or to preempt.
@@ -29,7 +32,10 @@
 #include "engine/generator.h"
 #include "engine/job.h"
 #include "engine/mask_workers.h"
+#include "engine/slot_table.h"
+#include "engine/slots.h"
 #include "engine/step_model.h"
+#include "engine/waiting_queue.h"
 
 namespace daybreak::engine {
 
@@ -48,10 +54,11 @@ struct EngineOptions {
   // memory and what they delay the others. 1 to kMaxPromptRows.
   std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
-  const Clock* clock = &Clock::steady();              // outlives the engine
+  PrefixReuse prefix_reuse = PrefixReuse::kOn;
+  const Clock* clock = &Clock::steady();  // outlives the engine
 };
 
-class Engine final : public Generator {
+class Engine final : public Generator, public SlotControl {
  public:
   // Errors: kInvalidArgument naming an option out of its range, or a model without slots.
   [[nodiscard]] static Result<std::unique_ptr<Engine>> start(std::unique_ptr<StepModel> model,
@@ -66,6 +73,7 @@ class Engine final : public Generator {
   std::size_t even_share() const override { return even_share_; }
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;
+  Status between_steps(Task task) override;
 
  private:
   Engine(std::unique_ptr<StepModel> model, const EngineOptions& options);
@@ -74,10 +82,14 @@ class Engine final : public Generator {
 
   // All below run on the engine's thread, without the lock.
   void run();
+  void record_memory();  // in stats_
   // Sleeps until something happens unless `busy`. Returns whether anything is left to do, ever.
   bool next_round(bool busy);
+  void run_tasks();
   void drop_cancelled();
   void admit();
+  // Returns false if it has to wait.
+  bool admit_one(Job& next);
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there
@@ -106,9 +118,9 @@ class Engine final : public Generator {
 
   // The engine's thread only.
   std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()
-  std::vector<float> logits_;                  // [slots, vocab]
-  std::vector<std::span<float>> free_rows_;    // of logits_
-  std::vector<float> prompt_rows_;             // [options_.prompt_rows, vocab] once wanted
+  std::vector<float> logits_;                  // [slots, vocab]: each slot has its row
+  SlotTable slots_;
+  std::vector<float> prompt_rows_;  // [options_.prompt_rows, vocab] once wanted
   // Finished while a worker had their constraint: at most one for each worker.
   std::vector<std::unique_ptr<Job>> finished_;
   std::unique_ptr<MaskWorkers> mask_workers_;
@@ -118,7 +130,8 @@ class Engine final : public Generator {
   std::condition_variable wake_;  // something happened
   bool happened_ = false;         // new work, a cancellation, a mask, the end: since the last round
   std::condition_variable idle_;  // no accepted request is left
-  std::deque<std::unique_ptr<Job>> waiting_;
+  WaitingQueue waiting_;
+  std::deque<Task> tasks_;                        // of between_steps()
   std::unordered_map<std::uint64_t, Job*> live_;  // every accepted, unfinished request
   Stats stats_;
   std::uint64_t next_id_ = 1;

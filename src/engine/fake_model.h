@@ -58,7 +58,8 @@ class FakeModel final : public StepModel {
     if (observer_->alive == options_.slots || positions > free_positions()) {
       return Error{Errc::kResourceLimit, "fake: no memory now"};
     }
-    return std::unique_ptr<Sequence>(std::make_unique<Fake>(observer_, reserved_, positions));
+    return std::unique_ptr<Sequence>(
+        std::make_unique<Fake>(observer_, reserved_, positions, options_.total_positions));
   }
 
   Status forward(std::span<const StepChunk> chunks) override {
@@ -86,8 +87,9 @@ class FakeModel final : public StepModel {
 
  private:
   struct Fake final : Sequence {
-    Fake(Observer* o, std::shared_ptr<std::atomic<std::size_t>> total, std::size_t positions)
-        : observer(o), reserved(std::move(total)), room(positions) {
+    Fake(Observer* o, std::shared_ptr<std::atomic<std::size_t>> all, std::size_t positions,
+         std::size_t most)
+        : observer(o), reserved(std::move(all)), room(positions), total(most) {
       ++observer->alive;
       *reserved += room;
     }
@@ -97,10 +99,15 @@ class FakeModel final : public StepModel {
     }
     std::size_t position() const override { return length; }
     Status reserve(std::size_t positions) override {
-      *reserved += std::max(positions, room) - room;
-      room = std::max(positions, room);
+      positions = std::max(positions, length);
+      if (*reserved - room + positions > total) {
+        return Error{Errc::kResourceLimit, "fake: no memory now"};
+      }
+      *reserved += positions - room;  // modulo 2^64
+      room = positions;
       return ok();
     }
+    std::size_t held_positions() const override { return room; }
     std::vector<std::byte> save() const override {
       std::vector<std::byte> bytes(sizeof hash + sizeof length);
       std::memcpy(bytes.data(), &hash, sizeof hash);
@@ -119,6 +126,7 @@ class FakeModel final : public StepModel {
     Observer* observer;
     std::shared_ptr<std::atomic<std::size_t>> reserved;  // of the model; outlives it here
     std::size_t room;
+    std::size_t total;  // of the model
     std::size_t length = 0;
     std::uint64_t hash = 1;
   };

@@ -17,4 +17,18 @@ std::string_view to_string(FinishReason reason) {
   return "error";
 }
 
+std::uint64_t& ended(Stats& stats, FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop:
+      return stats.finished_stop;
+    case FinishReason::kLength:
+      return stats.finished_length;
+    case FinishReason::kCancelled:
+      return stats.finished_cancelled;
+    case FinishReason::kError:
+      break;
+  }
+  return stats.finished_error;
+}
+
 }  // namespace daybreak::engine

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,7 @@ namespace daybreak::engine {
 enum class RequestId : std::uint64_t {};
 
 inline constexpr std::size_t kMaxStopIds = 64;
+inline constexpr int kMaxPriority = 9;
 
 struct GenerateRequest {
   std::vector<TokenId> prompt;  // 1 id or more
@@ -44,6 +46,11 @@ struct GenerateRequest {
   // Report the log-probabilities of the prompt's ids, with so many alternatives (kMaxTopLogprobs at
   // most). Unset: none.
   std::optional<std::uint32_t> prompt_logprobs = {};
+  // Whose prompts may share what was computed: one request goes on from another's state only if
+  // both have the same text here. No other effect.
+  std::string isolation = {};
+  // The queue is in the order of this, higher first; see waiting_queue.h. 0 to kMaxPriority.
+  int priority = 0;
 };
 
 struct TokenLogprob {
@@ -78,6 +85,8 @@ enum class FinishReason : std::uint8_t {
 
 // Returns "stop", "length", "cancelled" or "error".
 [[nodiscard]] std::string_view to_string(FinishReason reason);
+// Returns the count of requests that ended for this reason.
+[[nodiscard]] std::uint64_t& ended(Stats& stats, FinishReason reason);
 
 struct Usage {
   std::size_t prompt_tokens = 0;

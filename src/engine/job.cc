@@ -36,7 +36,29 @@ void Job::consume(std::size_t count) {
   row_kept_ = count == pending().size();
   if (reading()) {
     read_ += count;
+  } else {
+    fed_.push_back(last_);
   }
+}
+
+ProcessedSequence Job::leave() {
+  ProcessedSequence left{std::move(sequence_), {}, request_.isolation};
+  left.ids.reserve(read_ + fed_.size());
+  left.ids.assign(request_.prompt.begin(),
+                  request_.prompt.begin() + static_cast<std::ptrdiff_t>(read_));
+  left.ids.insert(left.ids.end(), fed_.begin(), fed_.end());
+  return left;
+}
+
+SlotInfo Job::slot_info() const {
+  return {.slot = slot_,
+          .state = SlotState::kBusy,
+          .tokens = sequence_->position(),
+          .request = static_cast<std::uint64_t>(id_),
+          .prompt_tokens = request_.prompt.size(),
+          .cached_tokens = usage_.cached_tokens,
+          .generated_tokens = usage_.completion_tokens,
+          .max_tokens = request_.max_tokens};
 }
 
 Status Job::rate(std::span<const float> rows) {

@@ -9,15 +9,25 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/generator.h"
 #include "engine/mask_workers.h"
 #include "engine/sampler.h"
+#include "engine/slots.h"
 #include "engine/step_model.h"
 
 namespace daybreak::engine {
+
+// A sequence and what it has processed.
+struct ProcessedSequence {
+  std::unique_ptr<Sequence> sequence;
+  std::vector<TokenId> ids;  // sequence->position() of them
+  std::string isolation;     // of the request, see GenerateRequest
+};
 
 // Used by the engine's thread only, except `cancelled`. While mask_task is busy another thread has
 // the job's constraint; only draw() and take_last() touch it too.
@@ -34,11 +44,17 @@ class Job {
     return request_.prompt.size() + request_.max_tokens;
   }
 
-  // `logits` [vocab] is where the job's rows go, until it is finished.
-  void start(std::unique_ptr<Sequence> sequence, std::span<float> logits) {
+  // `sequence` has processed the first `cached` ids of the prompt, not all of them. `logits`
+  // [vocab] is where the job's rows go, until it is finished.
+  void start(std::size_t slot, std::unique_ptr<Sequence> sequence, std::size_t cached,
+             std::span<float> logits) {
+    slot_ = slot;
     sequence_ = std::move(sequence);
+    usage_.cached_tokens = cached;
+    read_ = cached;
     logits_ = logits;
   }
+  [[nodiscard]] std::size_t slot() const { return slot_; }
   [[nodiscard]] Sequence& sequence() { return *sequence_; }
 
   // Returns the ids to feed before the next token can be drawn: the rest of the prompt, then the
@@ -82,9 +98,11 @@ class Job {
   // Errors: as Sampler::accepted.
   Result<Drawn> take_last();
 
-  // Gives the sequence's memory back.
-  void release() { sequence_.reset(); }
+  // Parts with the sequence. REQUIRES: holds_slot().
+  [[nodiscard]] ProcessedSequence leave();
   [[nodiscard]] bool holds_slot() const { return sequence_ != nullptr; }
+  // What the slot does. REQUIRES: holds_slot().
+  [[nodiscard]] SlotInfo slot_info() const;
 
   // Tells the caller, and counts the tokens. `error` iff finish == kError.
   void report(std::span<const GeneratedToken> tokens, std::optional<FinishReason> finish,
@@ -105,12 +123,14 @@ class Job {
   const UpdateFn on_update_;
   const Clock::TimePoint submitted_;
   Sampler sampler_;
+  std::size_t slot_ = 0;
   std::unique_ptr<Sequence> sequence_;  // null while waiting
   std::span<float> logits_;
   bool row_kept_ = false;
   std::optional<Drawn> last_drawn_;
-  std::size_t read_ = 0;  // prompt ids processed
-  TokenId last_ = 0;      // the token drawn last; valid once the prompt is read
+  std::size_t read_ = 0;      // prompt ids processed
+  TokenId last_ = 0;          // the token drawn last; valid once the prompt is read
+  std::vector<TokenId> fed_;  // ids of the answer processed
   Usage usage_;
 };
 

@@ -18,7 +18,8 @@ class ModelSequence final : public Sequence {
   explicit ModelSequence(std::unique_ptr<model::SequenceState> state) : state_(std::move(state)) {}
 
   std::size_t position() const override { return state_->position(); }
-  Status reserve(std::size_t positions) override { return state_->reserve(positions); }
+  Status reserve(std::size_t positions) override { return state_->guarantee(positions); }
+  std::size_t held_positions() const override { return state_->held_positions(); }
   std::vector<std::byte> save() const override { return state_->save(); }
   Status restore(std::span<const std::byte> bytes) override { return state_->restore(bytes); }
 

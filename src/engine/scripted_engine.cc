@@ -215,10 +215,7 @@ void ScriptedEngine::rate_prompt(const Answer& answer) {
 void ScriptedEngine::finish(Answer& answer, FinishReason reason, const Error* error) {
   {
     const std::lock_guard lock(mutex_);
-    ++(reason == FinishReason::kStop        ? stats_.finished_stop
-       : reason == FinishReason::kLength    ? stats_.finished_length
-       : reason == FinishReason::kCancelled ? stats_.finished_cancelled
-                                            : stats_.finished_error);
+    ++ended(stats_, reason);
     answer.finished = true;
   }
   answer.on_update({.tokens = {}, .finish = reason, .error = error, .usage = answer.usage});

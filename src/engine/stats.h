@@ -28,7 +28,9 @@ struct Stats {
   std::size_t queued = 0;   // submitted, not yet given a slot
   std::size_t running = 0;  // holding a slot
   std::size_t slots = 0;
-  std::size_t positions_reserved = 0;  // of the state pool
+  std::size_t positions_reserved = 0;  // of the state pool, by running requests
+  std::size_t kept_sequences = 0;      // of requests that ended, for later ones to go on from
+  std::size_t kept_positions = 0;      // of the state pool; given up when a request needs them
   std::size_t positions_total = 0;
   bool draining = false;
   // Since start.
@@ -40,7 +42,11 @@ struct Stats {
   std::uint64_t finished_error = 0;
   std::uint64_t steps = 0;           // calls of the model
   std::uint64_t prefill_tokens = 0;  // prompt positions computed
-  std::uint64_t decode_tokens = 0;   // generated positions computed
+  // Prompt tokens of started requests that could have gone on from a kept sequence, and how many
+  // of them did not have to be computed.
+  std::uint64_t prefix_queries = 0;
+  std::uint64_t prefix_hits = 0;
+  std::uint64_t decode_tokens = 0;  // generated positions computed
   std::uint64_t generated_tokens = 0;
   std::uint64_t nonfinite_rows = 0;        // rows of logits refused because of a NaN or an infinity
   std::uint64_t broken_constraints = 0;    // answers ended because their constraint failed

@@ -26,9 +26,12 @@ class Sequence {
   // Returns the number of ids processed, which is also the next id's position.
   [[nodiscard]] virtual std::size_t position() const = 0;
 
-  // Makes room for positions [0, positions). Errors: kTooLarge (never possible), kResourceLimit
-  // (not now). Nothing changes on error.
+  // Sets aside room for positions [0, positions), and gives back what was set aside beyond it and
+  // beyond position(). Errors: kTooLarge (never possible), kResourceLimit (not now). Nothing
+  // changes on error.
   [[nodiscard]] virtual Status reserve(std::size_t positions) = 0;
+  // Returns how many more StepModel::free_positions() there will be without this sequence.
+  [[nodiscard]] virtual std::size_t held_positions() const = 0;
 
   // Returns bytes that restore() of a sequence of the same model accepts, in any process.
   [[nodiscard]] virtual std::vector<std::byte> save() const = 0;

@@ -8,6 +8,14 @@
 #include "model/state_codec.h"
 
 namespace daybreak::model {
+namespace {
+
+Error too_long(std::size_t positions, std::size_t limit) {
+  return {Errc::kTooLarge, "a sequence of " + std::to_string(positions) +
+                               " tokens exceeds the limit of " + std::to_string(limit)};
+}
+
+}  // namespace
 
 SequenceState::SequenceState(std::shared_ptr<StateArena> arena, Loan slot,
                              std::size_t reserved_pages)
@@ -30,12 +38,29 @@ std::size_t SequenceState::max_positions() const {
 
 Status SequenceState::reserve(std::size_t positions) {
   if (positions > max_positions()) {
-    return Error{Errc::kTooLarge, "a sequence of " + std::to_string(positions) +
-                                      " tokens exceeds the limit of " +
-                                      std::to_string(max_positions())};
+    return too_long(positions, max_positions());
   }
   const std::size_t pages = pages_for(positions);
   return pages > pages_.size() ? resize_pages(pages) : ok();
+}
+
+Status SequenceState::guarantee(std::size_t positions) {
+  if (positions > max_positions()) {
+    return too_long(positions, max_positions());
+  }
+  const std::size_t pages = pages_for(std::max(positions, position_));
+  const std::size_t held = pages_.size() + reserved_pages_;
+  if (pages > held) {
+    DAYBREAK_CHECK_OK(arena_->set_aside(pages - held));
+  } else {
+    const std::size_t unused = std::min(held - pages, reserved_pages_);
+    arena_->release_reserved(unused);
+    reserved_pages_ -= unused;
+    arena_->give_back_pages(pages_, std::min(pages_.size(), pages), 0);
+  }
+  reserved_pages_ = pages - pages_.size();
+  guaranteed_pages_ = pages;
+  return ok();
 }
 
 Status SequenceState::resize_pages(std::size_t count) {

@@ -35,6 +35,15 @@ class SequenceState {
   // Nothing changes on error.
   [[nodiscard]] Status reserve(std::size_t positions);
 
+  // From now on `positions`, or position() if that is more, are guaranteed to it as by
+  // StatePool::acquire(); what it has beyond goes back to the pool.
+  // Errors: as reserve(). Nothing changes on error.
+  [[nodiscard]] Status guarantee(std::size_t positions);
+  // Returns the positions it keeps from others: in use or set aside, in whole pages.
+  [[nodiscard]] std::size_t held_positions() const {
+    return (pages_.size() + reserved_pages_) * kPagePositions;
+  }
+
   // Returns the state as bytes that restore() accepts, also in another process with the same model.
   [[nodiscard]] std::vector<std::byte> save() const;
 

@@ -42,11 +42,7 @@ Result<Loan> StateArena::take_slot(std::size_t reserve_pages) {
     return Error{Errc::kResourceLimit,
                  "all " + std::to_string(slots_.size()) + " slots of the state pool are in use"};
   }
-  const std::size_t unreserved = free_pages_.size() - reserved_pages_;
-  if (reserve_pages > unreserved) {
-    return no_pages(reserve_pages, unreserved, pages_.size());
-  }
-  reserved_pages_ += reserve_pages;
+  DAYBREAK_CHECK_OK(set_aside_locked(reserve_pages));
   const std::size_t index = free_slots_.back();
   free_slots_.pop_back();
   return Loan{index, zeroed(slots_[index], layout_.slot_floats())};
@@ -84,6 +80,20 @@ void StateArena::give_back_pages(std::vector<Loan>& pages, std::size_t first,
     pages.pop_back();
   }
   reserved_pages_ += keep_reserved;
+}
+
+Status StateArena::set_aside(std::size_t pages) {
+  const std::lock_guard lock(mutex_);
+  return set_aside_locked(pages);
+}
+
+Status StateArena::set_aside_locked(std::size_t pages) {
+  const std::size_t unreserved = free_pages_.size() - reserved_pages_;
+  if (pages > unreserved) {
+    return no_pages(pages, unreserved, pages_.size());
+  }
+  reserved_pages_ += pages;
+  return ok();
 }
 
 void StateArena::release_reserved(std::size_t pages) {

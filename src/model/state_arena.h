@@ -37,6 +37,8 @@ class StateArena {
   [[nodiscard]] Status take_pages(std::size_t count, std::size_t reserved, std::vector<Loan>& out);
   // Takes pages back; `keep_reserved` of them stay set aside for the caller.
   void give_back_pages(std::vector<Loan>& pages, std::size_t first, std::size_t keep_reserved);
+  // Sets aside `pages` more. Errors: kResourceLimit.
+  [[nodiscard]] Status set_aside(std::size_t pages);
   // Drops the claim on pages set aside and never taken.
   void release_reserved(std::size_t pages);
 
@@ -47,6 +49,7 @@ class StateArena {
   [[nodiscard]] std::size_t free_pages() const;  // neither lent nor set aside
 
  private:
+  Status set_aside_locked(std::size_t pages);
   float* zeroed(AlignedBuffer<float>& buffer, std::size_t floats);
   void poison(AlignedBuffer<float>& buffer);
 

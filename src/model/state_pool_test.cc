@@ -92,6 +92,30 @@ TEST(StatePool, ReservedPositionsCannotBeTakenByOthers) {
   EXPECT_EQ(pool.free_positions(), 256u);
 }
 
+TEST(StatePool, AGuaranteeGrowsAndGivesBackWhatIsBeyondIt) {
+  StatePool pool(small_config(), {.slots = 2, .max_positions = 256});
+  auto a = *pool.acquire(192);
+  ASSERT_TRUE(a->reserve(70));  // two pages taken, one set aside
+  a->advance(70);
+  EXPECT_EQ(a->held_positions(), 192u);
+  ASSERT_TRUE(a->guarantee(0));
+  EXPECT_EQ(a->held_positions(), 128u) << "what is in use stays";
+  EXPECT_EQ(pool.free_positions(), 128u);
+  ASSERT_TRUE(a->guarantee(256));
+  EXPECT_EQ(pool.free_positions(), 0u);
+  EXPECT_EQ(pool.acquire(1).error().code, Errc::kResourceLimit);
+  ASSERT_TRUE(a->reserve(256));
+  ASSERT_TRUE(a->guarantee(129));  // of the pages taken one goes back
+  EXPECT_EQ(a->held_positions(), 192u);
+  auto b = *pool.acquire(64);
+  EXPECT_EQ(a->guarantee(193).error().code, Errc::kResourceLimit);
+  EXPECT_EQ(a->guarantee(257).error().code, Errc::kTooLarge);
+  EXPECT_EQ(a->held_positions(), 192u);
+  a.reset();
+  b.reset();
+  EXPECT_EQ(pool.free_positions(), 256u);
+}
+
 TEST(StatePool, FreedReservationIsReturnedEvenIfNeverUsed) {
   StatePool pool(small_config(), {.slots = 1, .max_positions = 128});
   for (int round = 0; round < 3; ++round) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// SlotTable: the slots of one engine and the sequences that stay in them when their requests have
+// ended. A request whose prompt goes on from a kept sequence takes it over and computes the rest
+// only. The state of a sequence cannot be cut back, so that the whole of it must be a prefix of the
+// prompt, and a proper one: the logits after the last id are not kept.
+//
+// What is kept never costs a request its place: whenever one needs a slot or positions, the kept
+// sequences that were used longest ago go, and none goes for a request that must wait all the same.
+// Used from the engine's thread only.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/job.h"
+#include "engine/slots.h"
+#include "engine/step_model.h"
+
+namespace daybreak::engine {
+
+enum class PrefixReuse : std::uint8_t { kOff, kOn };
+
+class SlotTable final : public Slots {
+ public:
+  // `model` must outlive the table.
+  SlotTable(StepModel& model, PrefixReuse reuse) : model_(model), reuse_(reuse) {
+    slots_.resize(model.slots());
+  }
+
+  struct Place {
+    std::size_t slot = 0;
+    std::unique_ptr<Sequence> sequence;  // has processed the first cached_tokens ids of the prompt
+    std::size_t cached_tokens = 0;
+  };
+  // Returns a place for `job`, which holds the slot until give_back() and is started before info().
+  // Errors: those of StepModel::acquire; then nothing has changed.
+  // REQUIRES: fewer jobs hold slots than there are.
+  [[nodiscard]] Result<Place> take(const Job& job);
+
+  // Ends a job's hold on its slot. `left`: what it has processed, to be kept; empty: nothing.
+  void give_back(std::size_t slot, ProcessedSequence left);
+
+  // Whether a request like this may go on from a kept sequence at all.
+  [[nodiscard]] bool may_reuse(const GenerateRequest& request) const;
+
+  // Positions that kept sequences hold, and how many sequences there are.
+  [[nodiscard]] std::size_t kept_positions() const;
+  [[nodiscard]] std::size_t kept() const;
+
+  [[nodiscard]] std::vector<SlotInfo> info() const override;
+  [[nodiscard]] Result<SavedSequence> save(std::size_t slot) const override;
+  Status restore(std::size_t slot, SavedSequence saved) override;
+  Result<std::size_t> erase(std::size_t slot) override;
+  std::size_t erase_all() override;
+
+ private:
+  struct Slot {
+    const Job* job = nullptr;  // who holds it
+    ProcessedSequence kept;    // without a sequence: none
+    std::uint64_t used = 0;    // when, in calls of give_back() and restore()
+  };
+
+  // Returns the slot of the longest kept sequence that `request` goes on from.
+  [[nodiscard]] std::optional<std::size_t> find_prefix(const GenerateRequest& request) const;
+  [[nodiscard]] std::size_t empty_slot() const;
+  // Forgets the sequence used longest ago. Returns false if none is kept.
+  bool evict();
+  // Whether there are so many positions once nothing is kept.
+  [[nodiscard]] bool enough_for(std::size_t positions) const;
+  // Reserves, for which kept sequences may go. Errors: as Sequence::reserve.
+  [[nodiscard]] Status make_room(Sequence& sequence, std::size_t positions);
+  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire.
+  [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
+  // Errors: kNotFound, kUnavailable.
+  [[nodiscard]] Status check_not_busy(std::size_t slot) const;
+
+  StepModel& model_;
+  const PrefixReuse reuse_;
+  std::vector<Slot> slots_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace daybreak::engine
