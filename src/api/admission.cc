@@ -141,8 +141,7 @@ void Admission::identify(PreparedChat& chat) const {
   if (permit_ && permit_->caller()->id != access::kAnonymousId) {
     const access::ApiKey& key = *permit_->caller();
     priority = key.settings.priority;
-    owner = key.settings.tenant.empty() ? fmt::format("key {}", static_cast<std::int64_t>(key.id))
-                                        : "tenant " + key.settings.tenant;  // has no line breaks
+    owner = access::owner_of(key);  // has no line breaks
   }
   chat.isolation = owner + "\n" + chat.request.cache_salt;
   chat.priority = std::max(0, priority - chat.request.deferral);
