@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -36,6 +37,7 @@ struct TestApiOptions {
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
   std::shared_ptr<access::AccessPolicy> access = nullptr;
+  std::optional<TelemetryOptions> telemetry = {};
 };
 
 class TestApi {
@@ -60,6 +62,7 @@ class TestApi {
                                  .responses = options.responses,
                                  .batches = options.batches,
                                  .access = options.access,
+                                 .telemetry = options.telemetry,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

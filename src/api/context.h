@@ -9,13 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "access/access_policy.h"
 #include "api/batch_options.h"
+#include "api/request_metrics.h"
 #include "api/response_store.h"
 #include "api/served_names.h"
+#include "api/telemetry.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "chat/chat_request.h"
@@ -48,6 +51,7 @@ struct ServiceOptions {
   ResponseStoreOptions responses = {};                     // kept for previous_response_id
   BatchOptions batches = {};                               // without a directory: none
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
+  std::optional<TelemetryOptions> telemetry = {};          // unset: nothing is exported
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
@@ -65,6 +69,8 @@ struct Context {
   std::shared_ptr<grammar::GrammarService> grammars;
   std::shared_ptr<access::AccessPolicy> access;  // null: everybody may, nothing is recorded
   std::shared_ptr<ResponseStore> responses;
+  mutable RequestMetrics request_metrics;
+  std::shared_ptr<Telemetry> telemetry;  // null: nothing is exported
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };

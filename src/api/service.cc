@@ -41,6 +41,10 @@ const std::vector<double>& duration_bounds() {
 constexpr std::array<std::string_view, 6> kOpenRoutes = {"/health",  "/ready",   "/ping",
                                                          "/metrics", "/version", "/openapi.json"};
 
+access::Scope scope_of(std::string_view pattern) {
+  return pattern.starts_with("/debug/") ? access::Scope::kAdmin : access::Scope::kInference;
+}
+
 bool is_anthropic(std::string_view pattern) {
   return pattern.find("/v1/messages") != std::string_view::npos;
 }
@@ -49,6 +53,8 @@ http::Response openai_refusal(const http::Request& /*request*/, const Error& err
   return error_response(error);
 }
 
+// Longest wait for a collector of telemetry, at the end.
+constexpr std::chrono::seconds kTelemetryWait{5};
 // Longest wait for usage that is on its way to the ledger, at the end.
 constexpr std::chrono::seconds kLedgerWait{10};
 
@@ -71,6 +77,10 @@ Result<std::unique_ptr<Service>> Service::create(
                                               options.compile_grammar));
   const std::size_t vocab_size = std::max(generator.vocab_size(), tokenizer->vocab_size());
   auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
+  std::shared_ptr<Telemetry> telemetry;
+  if (options.telemetry) {
+    DAYBREAK_TRY(telemetry, Telemetry::start(*options.telemetry, log));
+  }
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
   const std::size_t workers = options.workers;
   auto access = options.access;
@@ -86,6 +96,8 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .grammars = std::move(grammars),
                                                .access = std::move(access),
                                                .responses = std::move(responses),
+                                               .request_metrics{metrics, names.front()},
+                                               .telemetry = std::move(telemetry),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),
@@ -99,6 +111,10 @@ Result<std::unique_ptr<Service>> Service::create(
       });
   metrics.add_collector(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
+  if (context->telemetry) {
+    metrics.add_collector(
+        [telemetry = context->telemetry](MetricsSink& sink) { telemetry->report(sink); });
+  }
   std::unique_ptr<Service> service(new Service(std::move(context)));  // NOLINT: private constructor
   DAYBREAK_CHECK_OK(service->start_batches());
   return service;
@@ -136,7 +152,7 @@ http::Router Service::router() {
     if (std::ranges::find(kOpenRoutes, pattern) != kOpenRoutes.end()) {
       return handler;
     }
-    return with_key(*context_, access::Scope::kInference,
+    return with_key(*context_, scope_of(pattern),
                     is_anthropic(pattern) ? anthropic_error_response : openai_refusal,
                     std::move(handler));
   });
@@ -185,6 +201,9 @@ void Service::stop_workers() {
   while (ledger != nullptr && ledger->stats().queued > 0 &&
          std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (context_->telemetry) {
+    context_->telemetry->stop(kTelemetryWait);
   }
 }
 

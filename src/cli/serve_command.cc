@@ -20,6 +20,7 @@
 #include "base/metrics.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/otlp_options.h"
 #include "cli/reload.h"
 #include "cli/runner_options.h"
 #include "cli/serve_reload.h"
@@ -113,6 +114,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   // Before anything slow: stamps the files, and reads those of TLS.
   Reloader reloader(sources, effective, log, metrics);
   DAYBREAK_TRY(http::ServerOptions options, http_options(config));
+  DAYBREAK_TRY(auto telemetry, otlp_options(config, version, sources.environment));
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
   // From here on threads start, which inherit the blocked signals: only sigwait() below sees them.
   sigset_t signals = stop_signals();
@@ -131,7 +133,8 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
   DAYBREAK_TRY(const auto engine,
                engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
-                                                         .step_tokens = config.step_tokens}));
+                                                         .step_tokens = config.step_tokens,
+                                                         .timeline_steps = config.step_timeline}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
@@ -152,6 +155,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                 .max_bytes = std::uint64_t{config.files_mb} << 20U,
                                 .in_flight = config.batch_in_flight},
                     .access = access,
+                    .telemetry = std::move(telemetry),
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,
                                  .limits = {.steps = config.grammar_steps}}},

@@ -30,6 +30,7 @@
 #include "engine/job.h"
 #include "engine/mask_workers.h"
 #include "engine/step_model.h"
+#include "engine/step_timeline.h"
 
 namespace daybreak::engine {
 
@@ -48,6 +49,7 @@ struct EngineOptions {
   // memory and what they delay the others. 1 to kMaxPromptRows.
   std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
+  std::size_t timeline_steps = 0;                     // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();              // outlives the engine
 };
 
@@ -61,6 +63,7 @@ class Engine final : public Generator {
   Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
   void cancel(RequestId id) override;
   Stats stats() const override;
+  std::vector<StepRecord> steps() const override { return timeline_.steps(); }
   std::size_t vocab_size() const override { return vocab_size_; }
   std::size_t context_tokens() const override { return context_tokens_; }
   std::size_t even_share() const override { return even_share_; }
@@ -83,6 +86,7 @@ class Engine final : public Generator {
   bool draw_all_due();  // whose mask is there
   // Returns how many pending ids each job of `ready` may feed: all, or those it has rows for.
   std::vector<std::size_t> may_feed(std::span<Job* const> ready) const;
+  void record_feed(const Job& job, const StepChunk& chunk);
   // Returns what `job` feeds; takes rows for prompt log-probabilities from `rows`.
   StepChunk chunk_of(Job& job, std::size_t count, std::span<float>& rows);
   void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
@@ -113,6 +117,7 @@ class Engine final : public Generator {
   std::vector<std::unique_ptr<Job>> finished_;
   std::unique_ptr<MaskWorkers> mask_workers_;
   SamplerScratch scratch_;
+  StepTimeline timeline_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;  // something happened
