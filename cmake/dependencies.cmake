@@ -8,6 +8,7 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_package(CURL 7.85 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 REQUIRED)
 if(NOT TARGET yaml-cpp::yaml-cpp)  # yaml-cpp 0.7 (Debian 12) exports the bare name

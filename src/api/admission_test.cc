@@ -324,5 +324,24 @@ TEST_F(AdmissionTest, ConcurrencyComesBackWhenAnAnswerEnds) {
   }
 }
 
+TEST_F(AdmissionTest, TheTimelineIsForAdministrators) {
+  access::KeySettings settings;
+  settings.name = "operator";
+  settings.scopes.add(access::Scope::kAdmin);
+  const std::string admin = add_key(settings);
+  const std::string user = add_key(access::test_settings());
+  start();
+  const auto get = [&](const std::string& headers) {
+    RawClient client(api_->server->port());
+    client.send("GET /debug/timeline HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
+    return client.read_response();
+  };
+  EXPECT_EQ(status_of(get("")), 401);
+  EXPECT_EQ(status_of(get(bearer(user))), 403);
+  const std::string reply = get(bearer(admin));
+  EXPECT_EQ(status_of(reply), 200);
+  EXPECT_TRUE(Json::parse(body_of(reply)).contains("traceEvents"));
+}
+
 }  // namespace
 }  // namespace daybreak::api

@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,12 +37,15 @@ class Answers {
       TimePoint until = TimePoint::max()) {
     auto batches = co_await mailbox_->next(until);
     if (!batches) {
+      failure_ = batches.error().code;
       cancel();
       co_return std::move(batches).error();
     }
     std::vector<ChoiceDelta> out;
     for (const Batch& batch : *batches) {
+      times_[batch.choice] = batch.times;
       if (Status status = consume(batch, out); !status) {
+        failure_ = status.error().code;
         cancel();
         co_return std::move(status).error();
       }
@@ -61,6 +66,29 @@ class Answers {
   [[nodiscard]] bool done() const {
     return std::ranges::all_of(choices_, [](const Choice& choice) { return choice.finished(); });
   }
+  // Unset: nothing has gone wrong, as far as next() knows.
+  [[nodiscard]] std::optional<Errc> failure() const { return failure_; }
+  // Of each choice, as far as the generator has told.
+  [[nodiscard]] const std::vector<engine::RequestTimes>& times() const { return times_; }
+  [[nodiscard]] std::span<const engine::RequestId> engine_ids() const { return ids_; }
+  // Of each choice that has ended.
+  [[nodiscard]] std::vector<std::string_view> finish_reasons() const {
+    std::vector<std::string_view> out;
+    for (const Choice& choice : choices_) {
+      if (choice.finished()) {
+        out.push_back(choice.finish_reason());
+      }
+    }
+    return out;
+  }
+  // Tokens of the longest choice.
+  [[nodiscard]] std::size_t longest_choice() const {
+    std::size_t out = 0;
+    for (const Choice& choice : choices_) {
+      out = std::max(out, choice.completion_tokens());
+    }
+    return out;
+  }
   // Set by the first token of any choice.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_token() const {
     return first_token_;
@@ -78,6 +106,7 @@ class Answers {
   // Errors: those of Generator::submit().
   template <class RequestFn>
   Status submit_each(RequestFn request) {
+    times_.resize(choices_.size());
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       auto id = context_.generator.submit(
           request(i),
@@ -113,6 +142,8 @@ class Answers {
 
  private:
   std::vector<engine::RequestId> ids_;
+  std::vector<engine::RequestTimes> times_;
+  std::optional<Errc> failure_;
   std::optional<std::chrono::steady_clock::time_point> first_token_;
   bool cancelled_ = false;
 };

@@ -40,6 +40,8 @@ class AnthropicMessage final : public ChatCall {
         splitter_(show_thinking),
         request_id_(std::move(request_id)) {}
 
+  std::string_view id() const override { return head_.id; }
+
   void note(const std::vector<ChoiceDelta>& deltas) override {
     for (const BlockStep& step : steps_of(deltas)) {
       chat::append_step(blocks_, step);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,6 +40,7 @@ struct TestApiOptions {
   std::shared_ptr<access::AccessPolicy> access = nullptr;
   engine::SlotControl* slots = nullptr;
   std::string slot_save_path{};
+  std::optional<TelemetryOptions> telemetry = {};
 };
 
 class TestApi {
@@ -66,6 +68,7 @@ class TestApi {
                                  .access = options.access,
                                  .slots = options.slots,
                                  .slot_save_path = options.slot_save_path,
+                                 .telemetry = options.telemetry,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},
                                 tokenizer, engine, metrics, log);

@@ -31,6 +31,8 @@ class ChatCall {
   [[nodiscard]] const PreparedChat& chat() const { return chat_; }
   [[nodiscard]] PreparedChat& chat() { return chat_; }
 
+  // The answer's id as the client gets it.
+  [[nodiscard]] virtual std::string_view id() const = 0;
   // Takes note of deltas of an answer that is not streamed, for a protocol whose message keeps
   // their order; generation.completions() does not.
   virtual void note(const std::vector<ChoiceDelta>& /*deltas*/) {}

@@ -66,6 +66,7 @@ class Choice {
 
   // The last delta has been given: by finish(), a stop string, or a token after the message.
   [[nodiscard]] bool finished() const { return !finish_reason_.empty(); }
+  [[nodiscard]] std::string_view finish_reason() const { return finish_reason_; }
   [[nodiscard]] std::size_t completion_tokens() const { return completion_tokens_; }
   [[nodiscard]] std::size_t reasoning_tokens() const { return parser_.reasoning_tokens(); }
   [[nodiscard]] const chat::OutputDrops& drops() const { return parser_.drops(); }

@@ -9,14 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "access/access_policy.h"
 #include "api/batch_options.h"
 #include "api/replay_store.h"
+#include "api/request_metrics.h"
 #include "api/response_store.h"
 #include "api/served_names.h"
+#include "api/telemetry.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "chat/chat_request.h"
@@ -54,6 +57,7 @@ struct ServiceOptions {
   // What /slots and /reset_prefix_cache act on; outlives the service. Null: there are none.
   engine::SlotControl* slots = nullptr;
   std::string slot_save_path = {};  // directory of the files of /slots; empty: nothing is saved
+  std::optional<TelemetryOptions> telemetry = {};  // unset: nothing is exported
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
@@ -72,6 +76,8 @@ struct Context {
   std::shared_ptr<access::AccessPolicy> access;  // null: everybody may, nothing is recorded
   std::shared_ptr<ResponseStore> responses;
   std::shared_ptr<ReplayStore> replays;
+  mutable RequestMetrics request_metrics;
+  std::shared_ptr<Telemetry> telemetry;  // null: nothing is exported
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };

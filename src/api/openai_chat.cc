@@ -31,6 +31,8 @@ class OpenAiChat final : public ChatCall {
         head_(reply_head(context)),
         opened_(this->chat().request.n, false) {}
 
+  std::string_view id() const override { return head_.id; }
+
   http::Response whole(const Generation& generation) override {
     http::Response response;
     response.headers = headers(generation);

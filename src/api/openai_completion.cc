@@ -16,6 +16,7 @@
 #include "api/prepare_completion.h"
 #include "api/random.h"
 #include "api/reply.h"
+#include "api/request_trace.h"
 #include "api/text_generation.h"
 #include "chat/tool_call_id.h"
 
@@ -42,6 +43,7 @@ class CompletionCall {
         opened_(completion_.choices(), false) {}
 
   [[nodiscard]] PreparedCompletion& completion() { return completion_; }
+  [[nodiscard]] std::string_view id() const { return head_.id; }
 
   void note(const std::vector<TextChoiceDelta>& /*deltas*/) {}  // the generation keeps all
 
@@ -107,9 +109,9 @@ class CompletionCall {
 
 Task<void> handle(Context& context, Exchange& exchange) {
   const auto began = std::chrono::steady_clock::now();
-  const RefuseFn refusal = [](const http::Request& /*request*/, const Error& error) {
-    return error_response(error);
-  };
+  RequestTrace trace(context, exchange, "text_completion");
+  const RefuseFn refusal = trace.noting(
+      [](const http::Request& /*request*/, const Error& error) { return error_response(error); });
   if (context.draining) {
     co_return co_await refuse(
         exchange, refusal,
@@ -126,6 +128,7 @@ Task<void> handle(Context& context, Exchange& exchange) {
   }
   CompletionCall call(**std::move(prepared), context);
   PreparedChat& shared = call.completion().shared;
+  trace.asked(shared, call.completion().choices());
   if (const Status may =
           admission.begin(shared.request.model, shared.billed_prompt_tokens,
                           shared.max_tokens * call.completion().choices(), shared.request.stream);
@@ -141,6 +144,7 @@ Task<void> handle(Context& context, Exchange& exchange) {
   TextGeneration generation(context, call.completion(), exchange.executor());
   co_await reply(exchange, refusal, call, generation, shared.request.stream,
                  context.options.keep_alive_comments, began, admission);
+  trace.answered(generation, call.id());
 }
 
 }  // namespace

@@ -45,6 +45,8 @@ class OpenAiResponses final : public ChatCall {
         answer_(head_, request_, this->chat().request.stream ? Events::kOn : Events::kOff,
                 random_source()) {}
 
+  std::string_view id() const override { return head_.id; }
+
   void note(const std::vector<ChoiceDelta>& deltas) override { add(deltas); }
 
   http::Response whole(const Generation& generation) override {

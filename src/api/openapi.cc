@@ -62,6 +62,7 @@ constexpr auto kRoutes = std::to_array<Route>({
     {"get", "/ready", "Whether new requests are accepted", "", "Status"},
     {"get", "/ping", "As /ready (SageMaker)", "", "Status"},
     {"get", "/metrics", "Prometheus text format", "", ""},
+    {"get", "/debug/timeline", "The last steps of the model, as Chrome trace events", "", "Object"},
     {"get", "/version", "The version of the program", "", "Version"},
     {"get", "/openapi.json", "This document", "", "Object"},
 });

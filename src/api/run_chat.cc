@@ -11,6 +11,7 @@
 #include "api/constraint.h"
 #include "api/on_worker.h"
 #include "api/reply.h"
+#include "api/request_trace.h"
 
 namespace daybreak::api {
 namespace {
@@ -18,19 +19,22 @@ namespace {
 using http::Exchange;
 using http::Task;
 
-Task<void> generate(Context& context, Exchange& exchange, const ChatProtocol& protocol,
-                    ChatCall& call, std::chrono::steady_clock::time_point began,
-                    Admission& admission) {
+Task<void> generate(Context& context, Exchange& exchange, const RefuseFn& refusal, ChatCall& call,
+                    std::chrono::steady_clock::time_point began, Admission& admission,
+                    RequestTrace& trace) {
   Generation generation(context, call.chat(), exchange.executor());
-  co_await reply(exchange, protocol.refuse, call, generation, call.chat().request.stream,
+  co_await reply(exchange, refusal, call, generation, call.chat().request.stream,
                  context.options.keep_alive_comments, began, admission);
+  trace.answered(generation, call.id());
 }
 
 Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exchange) {
   const auto began = std::chrono::steady_clock::now();
+  RequestTrace trace(context, exchange, "chat");
+  const RefuseFn refusal = trace.noting(protocol.refuse);
   if (context.draining) {
     co_return co_await refuse(
-        exchange, protocol.refuse,
+        exchange, refusal,
         Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
   }
   Admission admission(context, exchange);
@@ -40,22 +44,23 @@ Task<void> handle(Context& context, const ChatProtocol& protocol, Exchange& exch
   };
   co_await on_worker(context, work);
   if (!*prepared) {
-    co_return co_await refuse(exchange, protocol.refuse, (*prepared).error());
+    co_return co_await refuse(exchange, refusal, (*prepared).error());
   }
   ChatCall& call = ***prepared;
   PreparedChat& chat = call.chat();
+  trace.asked(chat, chat.request.n);
   if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
                                          chat.max_tokens * chat.request.n, chat.request.stream);
       !may) {
-    co_return co_await refuse(exchange, protocol.refuse, may.error(), admission.headers());
+    co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
   }
   admission.identify(chat);
   auto constraint = co_await compile_constraint(context, exchange, chat);
   if (!constraint) {
-    co_return co_await refuse(exchange, protocol.refuse, constraint.error());
+    co_return co_await refuse(exchange, refusal, constraint.error());
   }
   chat.constraint = *std::move(constraint);
-  co_await generate(context, exchange, protocol, call, began, admission);
+  co_await generate(context, exchange, refusal, call, began, admission, trace);
 }
 
 }  // namespace

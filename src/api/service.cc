@@ -65,7 +65,8 @@ access::Scope scope_of(std::string_view pattern) {
     return access::Scope::kBatch;
   }
   // What shows or changes the state of the server, not that of one caller.
-  const bool admin = pattern.starts_with("/slots") || pattern == "/reset_prefix_cache";
+  const bool admin = pattern.starts_with("/slots") || pattern.starts_with("/debug/") ||
+                     pattern == "/reset_prefix_cache";
   return admin ? access::Scope::kAdmin : access::Scope::kInference;
 }
 
@@ -76,6 +77,8 @@ Status may_batch(const Context& context, access::KeyId key) {
   return caller ? ok() : Status(std::move(caller).error().in("the key of this batch"));
 }
 
+// Longest wait for a collector of telemetry, at the end.
+constexpr std::chrono::seconds kTelemetryWait{5};
 // Longest wait for usage that is on its way to the ledger, at the end.
 constexpr std::chrono::seconds kLedgerWait{10};
 
@@ -99,6 +102,10 @@ Result<std::unique_ptr<Service>> Service::create(
                                               options.compile_grammar));
   const std::size_t vocab_size = std::max(generator.vocab_size(), tokenizer->vocab_size());
   auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
+  std::shared_ptr<Telemetry> telemetry;
+  if (options.telemetry) {
+    DAYBREAK_TRY(telemetry, Telemetry::start(*options.telemetry, log));
+  }
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
   auto replays = std::make_shared<ReplayStore>(options.replays);
   const std::size_t workers = options.workers;
@@ -116,6 +123,8 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .access = std::move(access),
                                                .responses = std::move(responses),
                                                .replays = std::move(replays),
+                                               .request_metrics{metrics, names.front()},
+                                               .telemetry = std::move(telemetry),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),
@@ -131,6 +140,10 @@ Result<std::unique_ptr<Service>> Service::create(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
   metrics.add_collector(
       [store = context->replays](MetricsSink& sink) { report_replays(sink, store->stats()); });
+  if (context->telemetry) {
+    metrics.add_collector(
+        [telemetry = context->telemetry](MetricsSink& sink) { telemetry->report(sink); });
+  }
   std::unique_ptr<Service> service(new Service(std::move(context)));  // NOLINT: private constructor
   DAYBREAK_CHECK_OK(service->start_batches());
   return service;
@@ -222,6 +235,9 @@ void Service::stop_workers() {
   while (ledger != nullptr && ledger->stats().queued > 0 &&
          std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (context_->telemetry) {
+    context_->telemetry->stop(kTelemetryWait);
   }
 }
 

@@ -50,8 +50,8 @@ class Service {
 
   // From now on /health and new generations answer 503. Thread-safe.
   void start_draining();
-  // Ends batches, whose rest is for the next start, and joins the threads that prepare requests and
-  // compile grammars. REQUIRES: the server is stopped,
+  // Ends batches, whose rest is for the next start, joins the threads that prepare requests and
+  // compile grammars, and sends the rest of what telemetry has. REQUIRES: the server is stopped,
   // not yet destroyed.
   void stop_workers();
 

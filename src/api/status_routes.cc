@@ -7,6 +7,7 @@
 
 #include "api/error_reply.h"
 #include "api/openapi.h"
+#include "api/timeline_json.h"
 
 namespace daybreak::api {
 namespace {
@@ -98,6 +99,12 @@ Response metrics(const Context& context) {
   return response;
 }
 
+Response timeline(const Context& context) {
+  Response response;
+  response.body = timeline_json(context.generator.steps());
+  return response;
+}
+
 }  // namespace
 
 void add_status_routes(http::Router& router, Context& context) {
@@ -115,6 +122,7 @@ void add_status_routes(http::Router& router, Context& context) {
                return response;
              }));
   router.add("GET", "/metrics", simple([&](const Exchange&) { return metrics(context); }));
+  router.add("GET", "/debug/timeline", simple([&](const Exchange&) { return timeline(context); }));
   router.add("GET", "/version", simple([&](const Exchange&) {
                return json_response(200, {{"version", context.options.version}});
              }));

@@ -70,6 +70,7 @@ class TextChoice {
 
   [[nodiscard]] bool begun() const { return begun_; }
   [[nodiscard]] bool finished() const { return !answer_.finish_reason.empty(); }
+  [[nodiscard]] std::string_view finish_reason() const { return answer_.finish_reason; }
   [[nodiscard]] std::size_t completion_tokens() const { return answer_.ids.size(); }
   [[nodiscard]] const TextAnswer& answer() const { return answer_; }
 

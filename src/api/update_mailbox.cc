@@ -35,6 +35,7 @@ void UpdateMailbox::add(std::size_t choice, const engine::Update& update) {
   batch.prompt.insert(batch.prompt.end(), update.prompt.begin(), update.prompt.end());
   batch.finish = update.finish;
   batch.cached_tokens = update.usage.cached_tokens;
+  batch.times = update.times;
   if (update.error != nullptr) {
     batch.error = *update.error;
   }

@@ -27,6 +27,7 @@ struct Batch {
   std::optional<engine::FinishReason> finish;
   std::optional<Error> error;
   std::size_t cached_tokens = 0;
+  engine::RequestTimes times;
 };
 
 // Tokens, and rated ids of prompts, that may wait for a client that reads too slowly. Past it the

@@ -20,6 +20,7 @@
 #include "base/metrics.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/otlp_options.h"
 #include "cli/reload.h"
 #include "cli/runner_options.h"
 #include "cli/serve_reload.h"
@@ -113,6 +114,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   // Before anything slow: stamps the files, and reads those of TLS.
   Reloader reloader(sources, effective, log, metrics);
   DAYBREAK_TRY(http::ServerOptions options, http_options(config));
+  DAYBREAK_TRY(auto telemetry, otlp_options(config, version, sources.environment));
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
   // From here on threads start, which inherit the blocked signals: only sigwait() below sees them.
   sigset_t signals = stop_signals();
@@ -133,6 +135,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
       const auto engine,
       engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
                                                 .step_tokens = config.step_tokens,
+                                                .timeline_steps = config.step_timeline,
                                                 .prefix_reuse = config.prefix_reuse == "on"
                                                                     ? engine::PrefixReuse::kOn
                                                                     : engine::PrefixReuse::kOff}));
@@ -161,6 +164,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .access = access,
                     .slots = engine.get(),
                     .slot_save_path = config.slot_save_path,
+                    .telemetry = std::move(telemetry),
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,
                                  .limits = {.steps = config.grammar_steps}}},

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "cli/edit_distance.h"
+#include "engine/step_timeline.h"
 #include "grammar/grammar_service.h"
 
 namespace daybreak::cli {
@@ -105,6 +106,13 @@ std::vector<ServerKey> make_keys() {
        TextField{&C::tls_client_ca}, Reload::kLive},
       {"drain_seconds", "on SIGTERM, seconds for running answers to finish",
        CountField{&C::drain_seconds, 0, kDay}, Reload::kLive},
+      {"otlp_endpoint",
+       "URL of an OpenTelemetry collector (docs/observability.md); empty: nothing is exported",
+       TextField{&C::otlp_endpoint}},
+      {"otlp_headers_file", "file of NAME: VALUE lines sent to the collector; empty: none",
+       TextField{&C::otlp_headers_file}},
+      {"step_timeline", "steps of the model kept for GET /debug/timeline; 0: none",
+       CountField{&C::step_timeline, 0, engine::kMaxTimelineSteps}},
       {"log_level", "least level that is logged",
        ChoiceField{&C::log_level, {"debug", "info", "warning", "error", "off"}}, Reload::kLive},
       {"log_format", "one line per event as text or as JSON",

@@ -72,6 +72,9 @@ struct ServerConfig {
   std::string tls_client_ca;
 
   std::size_t drain_seconds = 30;
+  std::string otlp_endpoint;
+  std::string otlp_headers_file;
+  std::size_t step_timeline = 256;
   std::string log_level = "info";
   std::string log_format = "text";
 };

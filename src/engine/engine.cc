@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "engine/admission.h"
@@ -28,6 +29,10 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
   DAYBREAK_CHECK_OK(check_option("max_queue", options.max_queue, kMaxQueue));
   DAYBREAK_CHECK_OK(check_option("step_tokens", options.step_tokens, kMaxStepTokens));
   DAYBREAK_CHECK_OK(check_option("prompt_rows", options.prompt_rows, kMaxPromptRows));
+  if (options.timeline_steps > kMaxTimelineSteps) {
+    return Error{Errc::kInvalidArgument, fmt::format("timeline_steps: expected 0 to {}, found {}",
+                                                     kMaxTimelineSteps, options.timeline_steps)};
+  }
   if (model->slots() == 0) {
     return Error{Errc::kInvalidArgument, "max_sequences: expected 1 or more, found 0"};
   }
@@ -41,9 +46,11 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       context_tokens_(model_->context_tokens()),
       even_share_(model_->even_share()),
       logits_(model_->slots() * vocab_size_),
-      slots_(*model_, options.prefix_reuse) {
+      slots_(*model_, options.prefix_reuse),
+      timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
+  stats_.block_positions = model_->block_positions();
   mask_workers_ = std::make_unique<MaskWorkers>(*options_.clock, [this] { happen(); });
   thread_ = std::thread([this] { run(); });
 }
@@ -253,8 +260,10 @@ bool Engine::admit_one(Job& next) {
   {
     const std::lock_guard lock(mutex_);
     job = waiting_.remove(next);
-    stats_.queue_time.observe(seconds_between(job->submitted(), options_.clock->now()));
+    const Clock::TimePoint now = options_.clock->now();
+    stats_.queue_time.observe(seconds_between(job->times.submitted, now));
     if (place) {
+      job->times.started = now;
       ++stats_.running;
       if (slots_.may_reuse(job->request())) {
         stats_.prefix_queries += job->request().prompt.size();
@@ -275,6 +284,7 @@ bool Engine::admit_one(Job& next) {
 }
 
 bool Engine::step() {
+  timeline_.begin();
   std::vector<Job*> ready;
   for (const std::unique_ptr<Job>& job : running_) {
     if (!job->due()) {
@@ -299,17 +309,27 @@ bool Engine::step() {
     if (share[i] > 0) {
       chunks.push_back(chunk_of(*ready[i], share[i], rows));
       jobs.push_back(ready[i]);
+      record_feed(*ready[i], chunks.back());
     }
   }
+  const std::size_t fed = std::accumulate(share.begin(), share.end(), std::size_t{0});
+  const std::size_t running = running_.size();
+  timeline_.end(StepPhase::kPlan);
   forward(chunks, jobs);
+  timeline_.end(StepPhase::kForward);
   {
     const std::lock_guard lock(mutex_);
     ++stats_.steps;
     stats_.mask_waits += running_.size() - ready.size();
+    stats_.step_tokens.observe(static_cast<double>(fed));
   }
   draw_all_due();  // before anybody waits
+  timeline_.end(StepPhase::kSample);
   wait_for_masks();
+  timeline_.end(StepPhase::kMaskWait);
   draw_all_due();
+  timeline_.end(StepPhase::kLateSample);
+  timeline_.commit(running, running - ready.size());
   return true;
 }
 
@@ -340,6 +360,14 @@ StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) 
     chunk.logits = job.logits();
   }
   return chunk;
+}
+
+void Engine::record_feed(const Job& job, const StepChunk& chunk) {
+  const auto row = static_cast<std::size_t>(job.logits().data() - logits_.data());
+  timeline_.feed({.request = static_cast<std::uint64_t>(job.id()),
+                  .slot = static_cast<std::uint32_t>(row / vocab_size_),
+                  .tokens = static_cast<std::uint32_t>(chunk.ids.size()),
+                  .prefill = job.reading()});
 }
 
 void Engine::submit_mask(Job& job) {
@@ -459,7 +487,8 @@ void Engine::record_token(Job& job) {
   if (job.last_token_at.has_value()) {
     stats_.time_per_output_token.observe(seconds_between(*job.last_token_at, now));
   } else {
-    stats_.time_to_first_token.observe(seconds_between(job.submitted(), now));
+    job.times.first_token = now;
+    stats_.time_to_first_token.observe(seconds_between(job.times.submitted, now));
   }
   job.last_token_at = now;
 }
@@ -481,9 +510,15 @@ void Engine::retire(Job& job, FinishReason reason) {
   }
   job.finished = true;
   const Clock::TimePoint now = options_.clock->now();
+  job.times.finished = now;
   const std::lock_guard lock(mutex_);
   ++ended(stats_, reason);
-  stats_.request_time.observe(seconds_between(job.submitted(), now));
+  stats_.request_time.observe(seconds_between(job.times.submitted, now));
+  if (reason == FinishReason::kStop || reason == FinishReason::kLength) {
+    stats_.observe_answered({.times = job.times,
+                             .prompt_tokens = job.request().prompt.size(),
+                             .generated_tokens = job.generated()});
+  }
   stats_.running -= had_slot ? 1 : 0;
   live_.erase(static_cast<std::uint64_t>(job.id()));
   if (live_.empty()) {

@@ -35,6 +35,7 @@
 #include "engine/slot_table.h"
 #include "engine/slots.h"
 #include "engine/step_model.h"
+#include "engine/step_timeline.h"
 #include "engine/waiting_queue.h"
 
 namespace daybreak::engine {
@@ -55,6 +56,7 @@ struct EngineOptions {
   std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   PrefixReuse prefix_reuse = PrefixReuse::kOn;
+  std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
 };
 
@@ -68,6 +70,7 @@ class Engine final : public Generator, public SlotControl {
   Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
   void cancel(RequestId id) override;
   Stats stats() const override;
+  std::vector<StepRecord> steps() const override { return timeline_.steps(); }
   std::size_t vocab_size() const override { return vocab_size_; }
   std::size_t context_tokens() const override { return context_tokens_; }
   std::size_t even_share() const override { return even_share_; }
@@ -95,6 +98,7 @@ class Engine final : public Generator, public SlotControl {
   bool draw_all_due();  // whose mask is there
   // Returns how many pending ids each job of `ready` may feed: all, or those it has rows for.
   std::vector<std::size_t> may_feed(std::span<Job* const> ready) const;
+  void record_feed(const Job& job, const StepChunk& chunk);
   // Returns what `job` feeds; takes rows for prompt log-probabilities from `rows`.
   StepChunk chunk_of(Job& job, std::size_t count, std::span<float>& rows);
   void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
@@ -125,6 +129,7 @@ class Engine final : public Generator, public SlotControl {
   std::vector<std::unique_ptr<Job>> finished_;
   std::unique_ptr<MaskWorkers> mask_workers_;
   SamplerScratch scratch_;
+  StepTimeline timeline_;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;  // something happened

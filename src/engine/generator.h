@@ -19,6 +19,7 @@
 #include "base/token.h"
 #include "engine/sampling_params.h"
 #include "engine/stats.h"
+#include "engine/step_record.h"
 #include "engine/token_constraint.h"
 
 namespace daybreak::engine {
@@ -104,6 +105,7 @@ struct Update {
   std::optional<FinishReason> finish;  // set on the last Update, and only there
   const Error* error = nullptr;        // not null iff finish == kError
   Usage usage;                         // up to and including `tokens`
+  RequestTimes times = {};
 };
 
 // Called on the generator's own thread, never concurrently for one generator. Must not block, and
@@ -129,6 +131,8 @@ class Generator {
   virtual void cancel(RequestId id) = 0;
 
   [[nodiscard]] virtual Stats stats() const = 0;  // Thread-safe.
+  // Returns its last steps, oldest first, as many as it was told to keep. Thread-safe.
+  [[nodiscard]] virtual std::vector<StepRecord> steps() const { return {}; }
 
   // Ids are below this. Constant.
   [[nodiscard]] virtual std::size_t vocab_size() const = 0;

@@ -10,7 +10,8 @@
 namespace daybreak::engine {
 
 Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimePoint submitted)
-    : mask_task([this] {
+    : times{.submitted = submitted, .started = {}, .first_token = {}, .finished = {}},
+      mask_task([this] {
         if (last_kept()) {
           sampler_.accept_drawn();
         } else {
@@ -20,7 +21,6 @@ Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimeP
       id_(id),
       request_(std::move(request)),
       on_update_(std::move(on_update)),
-      submitted_(submitted),
       sampler_(request_) {
   usage_.prompt_tokens = request_.prompt.size();
 }
@@ -75,7 +75,7 @@ Status Job::rate(std::span<const float> rows) {
                                                    *request_.prompt_logprobs, position));
     rated.push_back(std::move(one));
   }
-  on_update_({.tokens = {}, .prompt = rated, .finish = {}, .usage = usage_});
+  on_update_({.tokens = {}, .prompt = rated, .finish = {}, .usage = usage_, .times = times});
   return ok();
 }
 
@@ -102,7 +102,12 @@ Result<Job::Drawn> Job::take_last() {
 void Job::report(std::span<const GeneratedToken> tokens, std::optional<FinishReason> finish,
                  const Error* error) {
   usage_.completion_tokens += tokens.size();
-  on_update_({.tokens = tokens, .prompt = {}, .finish = finish, .error = error, .usage = usage_});
+  on_update_({.tokens = tokens,
+              .prompt = {},
+              .finish = finish,
+              .error = error,
+              .usage = usage_,
+              .times = times});
 }
 
 }  // namespace daybreak::engine

@@ -37,7 +37,6 @@ class Job {
 
   [[nodiscard]] RequestId id() const { return id_; }
   [[nodiscard]] const GenerateRequest& request() const { return request_; }
-  [[nodiscard]] Clock::TimePoint submitted() const { return submitted_; }
 
   // Positions the job may need: prompt and answer.
   [[nodiscard]] std::size_t positions() const {
@@ -75,6 +74,9 @@ class Job {
   // Where the row that follows the last pending id goes.
   [[nodiscard]] std::span<float> logits() const { return logits_; }
 
+  // Tokens drawn so far.
+  [[nodiscard]] std::size_t generated() const { return sampler_.generated(); }
+
   // Records that the first `count` pending ids were processed.
   void consume(std::size_t count);
 
@@ -110,6 +112,7 @@ class Job {
 
   std::atomic<bool> cancelled{false};  // set by any thread
   bool finished = false;
+  RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;
 
   // The constraint's work between two tokens. `may_wait`: the engine has not yet waited for this
@@ -121,7 +124,6 @@ class Job {
   const RequestId id_;
   const GenerateRequest request_;
   const UpdateFn on_update_;
-  const Clock::TimePoint submitted_;
   Sampler sampler_;
   std::size_t slot_ = 0;
   std::unique_ptr<Sequence> sequence_;  // null while waiting

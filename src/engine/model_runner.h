@@ -11,6 +11,7 @@
 #include "base/thread_team.h"
 #include "engine/step_model.h"
 #include "model/model.h"
+#include "model/state_layout.h"
 #include "model/state_pool.h"
 #include "model/workspace.h"
 
@@ -42,6 +43,7 @@ class ModelRunner final : public StepModel {
   std::size_t slots() const override { return pool_.slots(); }
   std::size_t total_positions() const override { return pool_.total_positions(); }
   std::size_t free_positions() const override { return pool_.free_positions(); }
+  std::size_t block_positions() const override { return model::kPagePositions; }
   std::size_t even_share() const override;
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override;
   // A row of logits that is not finite is delivered as it is: the sampler refuses it, and the other

@@ -18,6 +18,7 @@ struct ScriptedEngine::Answer {
   GenerateRequest request;
   UpdateFn on_update;
   Usage usage;
+  RequestTimes times;
   SteadyClock::time_point due;
   bool prompt_rated = false;
   bool cancelled = false;
@@ -64,6 +65,7 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   ++stats_.submitted;
   const RequestId id{next_id_++};
   answer->id = id;
+  answer->times.submitted = SteadyClock::now();
   answer->due = SteadyClock::now() + answer->script.delay_per_token;
   requests_.push_back(answer->request);
   answers_.push_back(std::move(answer));
@@ -166,6 +168,9 @@ void ScriptedEngine::advance(Answer& answer, bool cancelled) {
   if (cancelled) {
     return finish(answer, FinishReason::kCancelled, nullptr);
   }
+  if (!answer.times.started) {
+    answer.times.started = SteadyClock::now();
+  }
   if (answer.request.prompt_logprobs.has_value() && !std::exchange(answer.prompt_rated, true)) {
     rate_prompt(answer);
   }
@@ -181,11 +186,15 @@ void ScriptedEngine::advance(Answer& answer, bool cancelled) {
     const bool cut = answer.usage.completion_tokens == answer.request.max_tokens &&
                      answer.usage.completion_tokens < script.ids.size();
     answer.due += script.delay_per_token;
+    if (!answer.times.first_token) {
+      answer.times.first_token = SteadyClock::now();
+    }
     {
       const std::lock_guard lock(mutex_);
       ++stats_.generated_tokens;
     }
-    answer.on_update({.tokens = {&token, 1}, .finish = {}, .usage = answer.usage});
+    answer.on_update(
+        {.tokens = {&token, 1}, .finish = {}, .usage = answer.usage, .times = answer.times});
     if (cut) {
       finish(answer, FinishReason::kLength, nullptr);
     }
@@ -218,7 +227,12 @@ void ScriptedEngine::finish(Answer& answer, FinishReason reason, const Error* er
     ++ended(stats_, reason);
     answer.finished = true;
   }
-  answer.on_update({.tokens = {}, .finish = reason, .error = error, .usage = answer.usage});
+  answer.times.finished = SteadyClock::now();
+  answer.on_update({.tokens = {},
+                    .finish = reason,
+                    .error = error,
+                    .usage = answer.usage,
+                    .times = answer.times});
 }
 
 }  // namespace daybreak::engine

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stats.h"
 
-#include <algorithm>
-
 namespace daybreak::engine {
 
-void LatencyHistogram::observe(double seconds) {
-  const auto bound = std::lower_bound(kBoundsSeconds.begin(), kBoundsSeconds.end(), seconds);
-  ++counts[static_cast<std::size_t>(bound - kBoundsSeconds.begin())];
-  ++total;
-  sum_seconds += seconds;
+void Stats::observe_answered(const RequestEnd& end) {
+  request_prompt_tokens.observe(static_cast<double>(end.prompt_tokens));
+  request_generated_tokens.observe(static_cast<double>(end.generated_tokens));
+  const RequestTimes& times = end.times;
+  if (times.started && times.first_token && times.finished) {
+    prefill_time.observe(seconds_between(*times.started, *times.first_token));
+    decode_time.observe(seconds_between(*times.first_token, *times.finished));
+    inference_time.observe(seconds_between(*times.started, *times.finished));
+  }
 }
 
 }  // namespace daybreak::engine

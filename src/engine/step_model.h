@@ -63,6 +63,8 @@ class StepModel {
   // Positions over all sequences: in total, and neither in use nor reserved.
   [[nodiscard]] virtual std::size_t total_positions() const = 0;
   [[nodiscard]] virtual std::size_t free_positions() const = 0;
+  // Positions are set aside in blocks of so many.
+  [[nodiscard]] virtual std::size_t block_positions() const { return 1; }
   // Positions that each of slots() sequences can have while all the others have as many.
   [[nodiscard]] virtual std::size_t even_share() const = 0;
 

@@ -10,7 +10,7 @@ namespace {
 // All gain levels at the same rate, so that the order of two never changes: as if each had come
 // kPriorityAge earlier for every level it has.
 Clock::TimePoint rank(const std::unique_ptr<Job>& job) {
-  return job->submitted() - job->request().priority * kPriorityAge;
+  return job->times.submitted - job->request().priority * kPriorityAge;
 }
 
 }  // namespace

@@ -36,5 +36,22 @@ TEST(TraceContext, Malformed) {
   }
 }
 
+TEST(TraceContext, ParentAndSampling) {
+  for (const auto& [flags, sampled] : {std::pair{"00", false},
+                                       {"01", true},
+                                       {"02", false},
+                                       {"0b", true},
+                                       {"ff", true},
+                                       {"fe", false}}) {
+    const std::string header =
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-" + std::string(flags);
+    const auto parsed = parse_traceparent(header);
+    ASSERT_TRUE(parsed) << flags;
+    EXPECT_EQ(parsed->trace_id, kTrace);
+    EXPECT_EQ(parsed->parent_id, "00f067aa0ba902b7");
+    EXPECT_EQ(parsed->sampled, sampled) << flags;
+  }
+}
+
 }  // namespace
 }  // namespace daybreak::http

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh openai|responses|anthropic|openapi|batches|retries python|node DAYBREAK_BINARY
+# usage: run.sh openai|responses|anthropic|openapi|batches|retries|otlp python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
@@ -31,8 +31,11 @@ case "$client" in
       skip "the client packages cannot be installed with npm"
     run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
-  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries|otlp python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
+
+# Starts its own server, which has to know where to export to.
+if [[ "$protocol" == otlp ]]; then exec "${run[@]}" "$binary" "$here/../../models/nano"; fi
 
 out="$(mktemp)"
 files="$(mktemp -d)"
