@@ -61,6 +61,7 @@ class Answers {
   [[nodiscard]] bool done() const {
     return std::ranges::all_of(choices_, [](const Choice& choice) { return choice.finished(); });
   }
+  [[nodiscard]] ContentLog* content_log() const { return context_.content_log.get(); }
   // Set by the first token of any choice.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_token() const {
     return first_token_;

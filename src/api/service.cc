@@ -72,6 +72,10 @@ Result<std::unique_ptr<Service>> Service::create(
   const std::size_t vocab_size = std::max(generator.vocab_size(), tokenizer->vocab_size());
   auto vocabulary = grammar::VocabularyIndex::make(*tokenizer, vocab_size);
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
+  std::shared_ptr<ContentLog> content_log;
+  if (!options.content_log.file.empty()) {
+    DAYBREAK_TRY(content_log, ContentLog::open(options.content_log, metrics, log));
+  }
   const std::size_t workers = options.workers;
   auto access = options.access;
   const std::vector<std::string> names = options.model_names;
@@ -86,6 +90,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .grammars = std::move(grammars),
                                                .access = std::move(access),
                                                .responses = std::move(responses),
+                                               .content_log = std::move(content_log),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),

@@ -27,7 +27,7 @@ class Service {
   // `generator`, `metrics` and `log` must outlive the service.
   // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name, an option
   // of `grammars` out of its range),
-  // those of BatchService::start().
+  // those of BatchService::start() and ContentLog::open().
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(
       ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
       engine::Generator& generator, Metrics& metrics, Log& log);
