@@ -34,7 +34,7 @@ foreach(protocol openai responses anthropic)
                          RESOURCE_LOCK client_packages_${client})
   endforeach()
 endforeach()
-foreach(protocol openapi batches)
+foreach(protocol openapi batches retries)
   add_test(NAME client/${protocol}
            COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ${protocol} python $<TARGET_FILE:daybreak>)
   set_tests_properties(client/${protocol} PROPERTIES LABELS client SKIP_RETURN_CODE 77

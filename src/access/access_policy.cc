@@ -10,12 +10,12 @@
 namespace daybreak::access {
 namespace {
 
-Caller make_anonymous() {
-  ApiKey key;
-  key.id = kAnonymousId;
-  key.settings.name = "anonymous";
-  key.settings.scopes = ScopeSet::all();
-  return std::make_shared<const ApiKey>(std::move(key));
+Status check_scope(const ApiKey& key, Scope scope) {
+  if (!key.settings.scopes.contains(scope)) {
+    return Error{Errc::kPermission,
+                 fmt::format("the API key lacks the scope '{}'", to_string(scope))};
+  }
+  return ok();
 }
 
 Result<Price> check_request(const RequestEstimate& request, const Prices& prices) {
@@ -27,6 +27,17 @@ Result<Price> check_request(const RequestEstimate& request, const Prices& prices
 }
 
 }  // namespace
+
+const Caller& anonymous_caller() {
+  static const Caller caller = [] {
+    ApiKey key;
+    key.id = kAnonymousId;
+    key.settings.name = "anonymous";
+    key.settings.scopes = ScopeSet::all();
+    return std::make_shared<const ApiKey>(std::move(key));
+  }();
+  return caller;
+}
 
 Status Permit::finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done done) {
   DAYBREAK_CHECK_OK(validate(tokens));
@@ -44,7 +55,7 @@ Status Permit::finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done d
 }
 
 AccessPolicy::AccessPolicy(AccessOptions options)
-    : anonymous_(make_anonymous()),
+    : prices_(std::make_shared<const Prices>(std::move(options.prices))),
       limiter_(*options.clock),
       quotas_(std::make_shared<QuotaBook>(*options.utc)),
       options_(std::move(options)) {
@@ -64,13 +75,10 @@ Result<std::unique_ptr<AccessPolicy>> AccessPolicy::create(AccessOptions options
 Result<Caller> AccessPolicy::authorize(std::string_view key_text, Scope scope,
                                        std::string_view model) const {
   if (!options_.keys) {
-    return anonymous_;
+    return anonymous_caller();
   }
   DAYBREAK_TRY(Caller caller, options_.keys->authenticate(key_text));
-  if (!caller->settings.scopes.contains(scope)) {
-    return Error{Errc::kPermission,
-                 fmt::format("the API key lacks the scope '{}'", to_string(scope))};
-  }
+  DAYBREAK_CHECK_OK(check_scope(*caller, scope));
   if (!model.empty() && !allows_model(*caller, model)) {
     return Error{Errc::kPermission,
                  fmt::format("the API key may not use the model '{}'", printable(model))};
@@ -78,8 +86,22 @@ Result<Caller> AccessPolicy::authorize(std::string_view key_text, Scope scope,
   return caller;
 }
 
+Result<Caller> AccessPolicy::authorize(KeyId key, Scope scope) const {
+  if (!options_.keys) {
+    return key == kAnonymousId
+               ? Result<Caller>(anonymous_caller())
+               : Error{Errc::kUnauthenticated, "made with an API key, and this server has no keys"};
+  }
+  if (key == kAnonymousId) {
+    return Error{Errc::kUnauthenticated, "made without an API key, and this server asks for one"};
+  }
+  DAYBREAK_TRY(Caller caller, options_.keys->authenticate(key));
+  DAYBREAK_CHECK_OK(check_scope(*caller, scope));
+  return caller;
+}
+
 std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestEstimate request) {
-  const auto price = check_request(request, options_.prices);
+  const auto price = check_request(request, *prices());
   if (!price) {
     return Refusal{LimitKind::kServer, price.error(), std::nullopt, {}};
   }
@@ -98,6 +120,17 @@ std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestE
   }
   return Permit(*this, caller, std::move(request), *price, std::get<Lease>(std::move(lease)),
                 std::get<QuotaHold>(std::move(hold)));
+}
+
+void AccessPolicy::set_prices(Prices prices) {
+  auto next = std::make_shared<const Prices>(std::move(prices));
+  const std::lock_guard lock(prices_mutex_);
+  prices_.swap(next);
+}
+
+std::shared_ptr<const Prices> AccessPolicy::prices() const {
+  const std::lock_guard lock(prices_mutex_);
+  return prices_;
 }
 
 Result<bool> AccessPolicy::reload_keys() {

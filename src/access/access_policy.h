@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,9 @@ namespace daybreak::access {
 // Shared by everything a request does; a key that changes meanwhile does not change it.
 using Caller = std::shared_ptr<const ApiKey>;
 
+// Everybody on a server without keys; may do everything.
+[[nodiscard]] const Caller& anonymous_caller();
+
 struct RequestEstimate {
   std::string request_id;  // unique; a request that is tried again under its id is counted once
   std::string model;       // the name prices and the ledger know
@@ -40,7 +44,7 @@ struct AccessOptions {
   std::unique_ptr<KeyStore> keys;  // null: an open server, everybody is anonymous
   std::unique_ptr<Ledger> ledger;  // null: nothing is recorded; REQUIRED with keys
   std::vector<KeyQuotaSums> used;  // of the ledger's database: quota_sums() at the start
-  Prices prices;
+  Prices prices;                   // at first
   // Both must outlive the policy and its permits.
   const Clock* clock = &Clock::steady();
   const UtcClock* utc = &UtcClock::system();
@@ -99,9 +103,17 @@ class AccessPolicy {
   [[nodiscard]] Result<Caller> authorize(std::string_view key_text, Scope scope,
                                          std::string_view model) const;
 
+  // The same for a request that this process makes for a caller it has known before, such as one of
+  // a batch. Errors: also kUnauthenticated for kAnonymousId where there are keys, and for any other
+  // where there are none.
+  [[nodiscard]] Result<Caller> authorize(KeyId key, Scope scope) const;
+
   // Reserves what `request` may use, or changes nothing. Estimates outside [0, kMaxRequestTokens],
   // a bad request id, and a model without a price are refused as kServer with that error.
   [[nodiscard]] std::variant<Permit, Refusal> begin(const Caller& caller, RequestEstimate request);
+
+  // From now on requests that begin cost this; those that have begun keep their price.
+  void set_prices(Prices prices);
 
   // See KeyStore::reload(); false on an open server.
   [[nodiscard]] Result<bool> reload_keys();
@@ -113,9 +125,11 @@ class AccessPolicy {
  private:
   friend class Permit;
   explicit AccessPolicy(AccessOptions options);
+  [[nodiscard]] std::shared_ptr<const Prices> prices() const;
   [[nodiscard]] Status record(Usage usage, Ledger::Done done) const;
 
-  Caller anonymous_;
+  mutable std::mutex prices_mutex_;
+  std::shared_ptr<const Prices> prices_;  // shared with requests that begin right now
   RateLimiter limiter_;
   std::shared_ptr<QuotaBook> quotas_;  // shared with entries on their way to the ledger
   AccessOptions options_;              // last: its ledger writes what waits before the others go

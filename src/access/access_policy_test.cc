@@ -198,6 +198,35 @@ TEST_F(AccessPolicyTest, MoneyOfAMonthIsAQuotaToo) {
   ASSERT_FALSE(begin(caller, {.request_id = "b", .model = "k3", .prompt_tokens = 251}));
 }
 
+TEST_F(AccessPolicyTest, AnEntryCostsWhatHeldWhenItsRequestBegan) {
+  start(false);
+  auto before = begin(anonymous_caller(), {.request_id = "a", .model = "k3"});
+  ASSERT_TRUE(before);
+  policy_->set_prices(*Prices::parse(
+      "usd_per_million_tokens:\n  k3: {prompt: 5, cached: 1, completion: 20}\n", "prices"));
+  auto after = begin(anonymous_caller(), {.request_id = "b", .model = "k3"});
+  ASSERT_TRUE(after);
+  finish(*before, {.prompt = 10, .completion = 1});
+  finish(*after, {.prompt = 10, .completion = 1});
+  ASSERT_EQ(entries().size(), 2U);
+  EXPECT_EQ(entries()[0].cost_micro_usd, 45);
+  EXPECT_EQ(entries()[1].cost_micro_usd, 70);
+}
+
+TEST_F(AccessPolicyTest, ACallerKnownByItsIdNeedsKeyAndScope) {
+  KeySettings settings = test_settings();
+  add_key(settings);
+  start();
+  const KeyId key{1};
+  EXPECT_EQ((*policy_->authorize(key, Scope::kInference))->id, key);
+  EXPECT_EQ(policy_->authorize(key, Scope::kBatch).error().code, Errc::kPermission);
+  EXPECT_EQ(policy_->authorize(kAnonymousId, Scope::kInference).error().code,
+            Errc::kUnauthenticated);
+  start(false);
+  EXPECT_TRUE(policy_->authorize(kAnonymousId, Scope::kInference));
+  EXPECT_EQ(policy_->authorize(key, Scope::kInference).error().code, Errc::kUnauthenticated);
+}
+
 TEST_F(AccessPolicyTest, ARetryUnderTheSameIdIsCountedOnce) {
   KeySettings settings = test_settings();
   settings.limits.tokens_per_month = 100;

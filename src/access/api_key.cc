@@ -63,6 +63,14 @@ Status validate(const KeySettings& settings) {
   return validate(settings.limits);
 }
 
+std::string owner_of(const ApiKey& key) {
+  if (key.id == kAnonymousId) {
+    return "";
+  }
+  return key.settings.tenant.empty() ? fmt::format("key:{}", static_cast<std::int64_t>(key.id))
+                                     : "tenant:" + key.settings.tenant;
+}
+
 bool allows_model(const ApiKey& key, std::string_view model) {
   return key.settings.models.empty() ||
          std::ranges::find(key.settings.models, model) != key.settings.models.end();

@@ -67,6 +67,10 @@ struct ApiKey {
 [[nodiscard]] Status validate_name(std::string_view what, std::string_view text,
                                    std::size_t max_bytes);
 
+// Returns whose data the key's requests may see: its tenant's, or its own. Rotations and restarts
+// keep it; "" of the anonymous caller.
+[[nodiscard]] std::string owner_of(const ApiKey& key);
+
 [[nodiscard]] bool allows_model(const ApiKey& key, std::string_view model);
 
 }  // namespace daybreak::access

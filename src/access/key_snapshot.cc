@@ -11,6 +11,16 @@ namespace {
 
 Error unauthenticated(const char* why) { return {Errc::kUnauthenticated, why}; }
 
+Status check_valid(const ApiKey& key, UtcMicros now) {
+  if (key.revoked) {
+    return unauthenticated("the API key was revoked");
+  }
+  if (key.settings.expires && now >= *key.settings.expires) {
+    return unauthenticated("the API key has expired");
+  }
+  return ok();
+}
+
 }  // namespace
 
 std::size_t KeySnapshot::DigestHash::operator()(const Digest& digest) const {
@@ -21,6 +31,7 @@ std::size_t KeySnapshot::DigestHash::operator()(const Digest& digest) const {
 
 void KeySnapshot::add(const Digest& digest, std::shared_ptr<const ApiKey> key,
                       std::optional<UtcMicros> expires) {
+  by_id_.insert_or_assign(static_cast<std::int64_t>(key->id), key);
   entries_.insert_or_assign(digest, Entry{std::move(key), expires});
 }
 
@@ -38,16 +49,20 @@ Result<std::shared_ptr<const ApiKey>> KeySnapshot::find(std::string_view text,
     return unauthenticated("the API key is unknown");
   }
   const auto& [key, rotated] = found->second;
-  if (key->revoked) {
-    return unauthenticated("the API key was revoked");
-  }
-  if (rotated && now >= *rotated) {
+  if (rotated && now >= *rotated && !key->revoked) {
     return unauthenticated("the API key was replaced by a newer one");
   }
-  if (key->settings.expires && now >= *key->settings.expires) {
-    return unauthenticated("the API key has expired");
-  }
+  DAYBREAK_CHECK_OK(check_valid(*key, now));
   return key;
+}
+
+Result<std::shared_ptr<const ApiKey>> KeySnapshot::find(KeyId id, UtcMicros now) const {
+  const auto found = by_id_.find(static_cast<std::int64_t>(id));
+  if (found == by_id_.end()) {
+    return unauthenticated("the API key is unknown");
+  }
+  DAYBREAK_CHECK_OK(check_valid(*found->second, now));
+  return found->second;
 }
 
 }  // namespace daybreak::access

@@ -4,6 +4,7 @@
 // KeySnapshot: every key at one moment, found by the digest of its text. Immutable, so any number
 // of threads may look up in it while another one is being made.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -32,6 +33,9 @@ class KeySnapshot {
   [[nodiscard]] Result<std::shared_ptr<const ApiKey>> find(std::string_view text,
                                                            UtcMicros now) const;
 
+  // The same for a key that is known already, by its id.
+  [[nodiscard]] Result<std::shared_ptr<const ApiKey>> find(KeyId id, UtcMicros now) const;
+
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
@@ -47,6 +51,7 @@ class KeySnapshot {
   };
 
   Pepper pepper_;
+  std::unordered_map<std::int64_t, std::shared_ptr<const ApiKey>> by_id_;
   std::unordered_map<Digest, Entry, DigestHash, DigestEqual> entries_;
 };
 

@@ -144,11 +144,16 @@ Result<std::vector<ApiKey>> KeyStore::list() {
 }
 
 Result<std::shared_ptr<const ApiKey>> KeyStore::authenticate(std::string_view text) const {
-  const std::shared_ptr<const KeySnapshot> snapshot = [this] {
-    const std::lock_guard lock(snapshot_mutex_);
-    return snapshot_;
-  }();
-  return snapshot->find(text, clock_.now());
+  return snapshot()->find(text, clock_.now());
+}
+
+Result<std::shared_ptr<const ApiKey>> KeyStore::authenticate(KeyId id) const {
+  return snapshot()->find(id, clock_.now());
+}
+
+std::shared_ptr<const KeySnapshot> KeyStore::snapshot() const {
+  const std::lock_guard lock(snapshot_mutex_);
+  return snapshot_;
 }
 
 Result<bool> KeyStore::reload() {

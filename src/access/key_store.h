@@ -62,8 +62,10 @@ class KeyStore {
   // Returns all keys in the order of their ids.
   [[nodiscard]] Result<std::vector<ApiKey>> list();
 
-  // See KeySnapshot::find().
+  // See KeySnapshot::find() of both.
   [[nodiscard]] Result<std::shared_ptr<const ApiKey>> authenticate(std::string_view text) const;
+
+  [[nodiscard]] Result<std::shared_ptr<const ApiKey>> authenticate(KeyId id) const;
 
   // Takes over what other processes have changed. Returns whether there was anything. Cheap if
   // there was not: for a timer of a second. After an error the keys stay as they were.
@@ -72,6 +74,7 @@ class KeyStore {
  private:
   KeyStore(Database database, const Pepper& pepper, const UtcClock& clock)
       : database_(std::move(database)), pepper_(pepper), clock_(clock) {}
+  [[nodiscard]] std::shared_ptr<const KeySnapshot> snapshot() const;
   [[nodiscard]] Result<ApiKey> change_settings(KeyId id, const Change& change);
   [[nodiscard]] Result<std::string> add_secret(KeyId id, UtcMicros now);
   [[nodiscard]] Status load();

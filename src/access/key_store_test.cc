@@ -135,6 +135,25 @@ TEST_F(KeyStoreTest, ExpiryIsToTheMicrosecond) {
   EXPECT_EQ(fault(*store, text), "");
 }
 
+TEST_F(KeyStoreTest, AKnownKeyIsFoundByItsIdWhileItIsValid) {
+  auto store = open();
+  KeySettings settings = test_settings();
+  const KeyId first = store->create(settings)->key.id;
+  settings.expires = utc_.now() + 1000;
+  const KeyId second = store->create(settings)->key.id;
+  EXPECT_EQ((*store->authenticate(first))->id, first);
+  ASSERT_TRUE(store->rotate(first, std::chrono::seconds(0)));
+  EXPECT_TRUE(store->authenticate(first)) << "a rotation changes the text alone";
+  EXPECT_TRUE(store->authenticate(second));
+  utc_.advance_us(1000);
+  EXPECT_NE(store->authenticate(second).error().message.find("expired"), std::string::npos);
+  ASSERT_TRUE(store->revoke(first));
+  EXPECT_NE(store->authenticate(first).error().message.find("revoked"), std::string::npos);
+  for (const std::int64_t unknown : {0, 99, -1}) {
+    EXPECT_EQ(store->authenticate(KeyId{unknown}).error().code, Errc::kUnauthenticated);
+  }
+}
+
 TEST_F(KeyStoreTest, RevocationIsForEver) {
   const auto store = open();
   const std::string text = store->create(test_settings())->text;

@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <utility>
 
+#include "api/later.h"
 #include "api/random.h"
 
 namespace daybreak::api {
@@ -19,12 +17,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-// What finish() sleeps on. The ledger's thread may be done after the request is gone.
-struct Wait {
-  explicit Wait(const boost::asio::any_io_executor& strand) : ready(strand) {}
-  boost::asio::steady_timer ready;  // only touched on the strand
-  std::optional<Result<access::Recorded>> outcome;
-};
+using Written = Later<Result<access::Recorded>>;
 
 // The id of the access log and something of ours: a client that sends one id twice pays twice.
 std::string ledger_id(const std::string& request_id) {
@@ -88,13 +81,26 @@ std::string_view key_of(const http::Request& request) {
   return request.header("x-api-key");
 }
 
-Status check_key(const Context& context, const http::Request& request, access::Scope scope) {
+Result<access::Caller> caller_of(const Context& context, const http::Request& request,
+                                 access::Scope scope) {
+  const access::KeyId principal{request.principal.value_or(0)};
+  if (context.access == nullptr && principal == access::kAnonymousId) {
+    return access::anonymous_caller();
+  }
   if (context.access == nullptr) {
-    return ok();
+    return Error{Errc::kUnauthenticated, "made with an API key, and this server has no keys"};
+  }
+  if (request.principal) {
+    return context.access->authorize(principal, scope);
   }
   const std::string_view key = key_of(request);
   auto caller = context.access->authorize(key, scope, "");
-  return caller ? ok() : Status(key_error(std::move(caller).error(), key));
+  return caller ? std::move(caller) : key_error(std::move(caller).error(), key);
+}
+
+Result<access::Caller> generating_caller(const Context& context, const http::Request& request) {
+  return caller_of(context, request,
+                   request.principal ? access::Scope::kBatch : access::Scope::kInference);
 }
 
 Admission::Admission(const Context& context, const http::Exchange& exchange)
@@ -105,22 +111,19 @@ Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
   if (policy_ == nullptr) {
     return ok();
   }
-  const std::string_view key = key_of(exchange_.request());
-  auto caller = policy_->authorize(key, access::Scope::kInference, "");
-  if (!caller) {
-    return key_error(std::move(caller).error(), key);  // revoked since check_key()
-  }
+  // The key may have been revoked since the route asked.
+  DAYBREAK_TRY(const access::Caller caller, generating_caller(context_, exchange_.request()));
   const std::string& served = context_.options.model_names.front();
-  if (!access::allows_model(**caller, model.empty() ? served : model)) {
+  if (!access::allows_model(*caller, model.empty() ? served : model)) {
     return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'",
                                                 model.empty() ? served : model)};
   }
   auto begun = policy_->begin(
-      *caller, {.request_id = ledger_id(exchange_.request().id),
-                .model = served,
-                .prompt_tokens = static_cast<std::int64_t>(prompt_tokens),
-                .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),
-                .stream = stream});
+      caller, {.request_id = ledger_id(exchange_.request().id),
+               .model = served,
+               .prompt_tokens = static_cast<std::int64_t>(prompt_tokens),
+               .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),
+               .stream = stream});
   if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
     refusal_ = std::move(*refusal);
     rates_ = refusal_->rates;
@@ -154,33 +157,24 @@ http::Task<void> Admission::finish(const chat::TokenUsage& usage, access::Outcom
   }
   access::Permit permit = std::move(*permit_);
   permit_.reset();
-  const auto wait = std::make_shared<Wait>(exchange_.executor());
-  const std::weak_ptr<Wait> waiting = wait;
+  const auto written = std::make_shared<Written>(exchange_.executor());
+  // The ledger's thread may be done after the request is gone.
+  const std::weak_ptr<Written> waiting = written;
   const Status queued =
       permit.finish({.prompt = static_cast<std::int64_t>(usage.prompt_tokens),
                      .cached = static_cast<std::int64_t>(usage.cached_tokens),
                      .completion = static_cast<std::int64_t>(usage.completion_tokens),
                      .reasoning = static_cast<std::int64_t>(usage.reasoning_tokens)},
                     outcome, [waiting](const Result<access::Recorded>& result) {
-                      const auto there = waiting.lock();
-                      if (there != nullptr) {
-                        boost::asio::post(there->ready.get_executor(), [there, result] {
-                          there->outcome = result;
-                          there->ready.cancel();
-                        });
+                      if (const auto there = waiting.lock(); there != nullptr) {
+                        there->set(result);
                       }
                     });
   std::optional<Error> failed;
   if (!queued) {
     failed = queued.error();
-  } else {
-    while (!wait->outcome) {
-      wait->ready.expires_at(std::chrono::steady_clock::time_point::max());
-      co_await wait->ready.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    }
-    if (!*wait->outcome) {
-      failed = wait->outcome->error();
-    }
+  } else if (const auto recorded = co_await written->get(); !recorded) {
+    failed = recorded.error();
   }
   if (failed) {
     const std::array<LogField, 2> fields = {
@@ -207,8 +201,8 @@ http::Handler with_key(Context& context, access::Scope scope,
     std::function<http::Response(const http::Request&, const Error&)> refuse;
     http::Handler handler;
     http::Task<void> run(http::Exchange& exchange) const {
-      if (const Status allowed = check_key(context, exchange.request(), scope); !allowed) {
-        http::Response response = refuse(exchange.request(), allowed.error());
+      if (const auto caller = caller_of(context, exchange.request(), scope); !caller) {
+        http::Response response = refuse(exchange.request(), caller.error());
         co_return co_await exchange.respond(std::move(response));
       }
       co_await handler(exchange);

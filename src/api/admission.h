@@ -22,17 +22,21 @@ namespace daybreak::api {
 // Returns the key a client sent, as "Authorization: Bearer KEY" or "x-api-key: KEY", or "".
 [[nodiscard]] std::string_view key_of(const http::Request& request);
 
-// Checks the key of a request that costs nothing.
-// Errors: kUnauthenticated, kPermission, with the reason clients know.
-[[nodiscard]] Status check_key(const Context& context, const http::Request& request,
-                               access::Scope scope);
+// Returns who sent `request`, or whom it was made for, if his key has `scope`; on a server without
+// keys the anonymous caller. Errors: kUnauthenticated, kPermission, with the reason clients know.
+[[nodiscard]] Result<access::Caller> caller_of(const Context& context, const http::Request& request,
+                                               access::Scope scope);
+
+// The same for a request that generates: one of a batch needs the batch's scope.
+[[nodiscard]] Result<access::Caller> generating_caller(const Context& context,
+                                                       const http::Request& request);
 
 // Of one request, on its strand. The context must outlive it.
 class Admission {
  public:
   Admission(const Context& context, const http::Exchange& exchange);
 
-  // Reserves what the request may take. Errors: those of check_key(), kPermission for the model,
+  // Reserves what the request may take. Errors: those of caller_of(), kPermission for the model,
   // kResourceLimit (a rate, a quota), kTooLarge (more than a limit allows at any time); headers()
   // then say when to retry.
   [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,

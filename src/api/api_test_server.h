@@ -32,7 +32,9 @@ struct TestApiOptions {
   std::size_t model_context = 0;
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses{};
+  ReplayOptions replays{};
   BatchOptions batches{};
+  ContentLogOptions content_log{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
   std::shared_ptr<access::AccessPolicy> access = nullptr;
@@ -58,7 +60,9 @@ class TestApi {
                                  .model_context = options.model_context,
                                  .keep_alive_comments = options.keep_alive_comments,
                                  .responses = options.responses,
+                                 .replays = options.replays,
                                  .batches = options.batches,
+                                 .content_log = options.content_log,
                                  .access = options.access,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/error_reply.h"
 #include "api/list_page.h"
 #include "api/on_worker.h"
@@ -25,14 +26,20 @@ constexpr std::size_t kMaxMetadata = 16;
 constexpr std::size_t kMaxMetadataKey = 64;     // bytes
 constexpr std::size_t kMaxMetadataValue = 512;  // bytes
 
-using AnswerFn = std::function<Result<std::string>(BatchService&, const Exchange&)>;
+using AnswerFn = std::function<Result<std::string>(BatchService&, const access::ApiKey& caller,
+                                                   const Exchange&)>;
 
 // A handler that computes its answer on a worker, since the disk may take its time.
 http::Handler handler(Context& context, BatchService* batches, AnswerFn answer) {
   return [&context, batches, answer = std::move(answer)](Exchange& exchange) -> Task<void> {
     std::optional<Result<std::string>> body;
     const std::function<void()> work = [&] {
-      body.emplace(batches == nullptr ? no_files_here() : answer(*batches, exchange));
+      const auto caller = caller_of(context, exchange.request(), access::Scope::kBatch);
+      if (batches == nullptr || !caller) {
+        body.emplace(caller ? no_files_here() : caller.error());
+      } else {
+        body.emplace(answer(*batches, **caller, exchange));
+      }
     };
     co_await on_worker(context, work);
     Response response = *body ? Response{.body = **std::move(body)} : error_response(body->error());
@@ -72,7 +79,8 @@ Result<std::string_view> text(const JsonValue& root, std::string_view key) {
              : Error{Errc::kInvalidArgument, root.where_of(key) + ": expected text, found nothing"};
 }
 
-Result<std::string> create(BatchService& batches, const Exchange& exchange) {
+Result<std::string> create(BatchService& batches, const access::ApiKey& caller,
+                           const Exchange& exchange) {
   DAYBREAK_TRY(const JsonDocument document, JsonDocument::parse(exchange.request().body, "body"));
   const JsonValue root = document.root();
   if (!root.is_object()) {
@@ -94,29 +102,33 @@ Result<std::string> create(BatchService& batches, const Exchange& exchange) {
                  "completion_window: expected \"24h\", found '" + printable(window, 32) + "'"};
   }
   DAYBREAK_TRY(std::string more, metadata(root));
-  DAYBREAK_TRY(const BatchRecord record, batches.create(input, endpoint, std::move(more)));
+  DAYBREAK_TRY(const BatchRecord record, batches.create(caller, input, endpoint, std::move(more)));
   return record.json();
 }
 
-Result<std::string> get(BatchService& batches, const Exchange& exchange) {
-  DAYBREAK_TRY(const BatchRecord record, batches.batches().find(exchange.parameters().front()));
+Result<std::string> get(BatchService& batches, const access::ApiKey& caller,
+                        const Exchange& exchange) {
+  DAYBREAK_TRY(const BatchRecord record,
+               batches.batches().find(access::owner_of(caller), exchange.parameters().front()));
   return record.json();
 }
 
-Result<std::string> cancel(BatchService& batches, const Exchange& exchange) {
+Result<std::string> cancel(BatchService& batches, const access::ApiKey& caller,
+                           const Exchange& exchange) {
   std::string_view id = exchange.parameters().front();
   if (!id.ends_with(kCancel)) {
     return Error{Errc::kNotFound, "expected /v1/batches/ID/cancel"};
   }
   id.remove_suffix(kCancel.size());
-  DAYBREAK_TRY(const BatchRecord record, batches.cancel(id));
+  DAYBREAK_TRY(const BatchRecord record, batches.cancel(access::owner_of(caller), id));
   return record.json();
 }
 
-Result<std::string> list(BatchService& batches, const Exchange& exchange) {
+Result<std::string> list(BatchService& batches, const access::ApiKey& caller,
+                         const Exchange& exchange) {
   DAYBREAK_TRY(const ListQuery query, parse_list_query(exchange.request().query, 20, 100));
   std::vector<ListItem> items;
-  for (const BatchRecord& record : batches.batches().list()) {
+  for (const BatchRecord& record : batches.batches().list(access::owner_of(caller))) {
     items.push_back({.id = record.id, .json = record.json()});
   }
   return list_page(std::move(items), query);

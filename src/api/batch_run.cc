@@ -7,9 +7,11 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <charconv>
 #include <chrono>
 #include <exception>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace daybreak::api {
@@ -22,8 +24,30 @@ bool try_again(int status) { return status == 429 || status == 503; }
 bool was_cut(int status) { return try_again(status) || status == 499; }
 
 constexpr std::size_t kPollMs = 50;
+constexpr std::size_t kTurnMs = 1'000;
 constexpr std::size_t kMaxTries = 100;
 constexpr std::size_t kLongestWaitMs = 30'000;
+
+// How long a refusal says that its caller's rates ask to wait; nothing: they are not the reason.
+std::optional<std::size_t> rate_wait_ms(const http::Response& response) {
+  std::optional<std::size_t> wait;
+  for (const http::Header& header : response.headers) {
+    std::size_t ms = 0;
+    if (http::same_name(header.name, "retry-after-ms") &&
+        std::from_chars(header.value.data(), header.value.data() + header.value.size(), ms).ec ==
+            std::errc()) {
+      wait = ms;
+    }
+  }
+  return response.status == 429 ? wait : std::nullopt;
+}
+
+// Such as a quota, which is no better in a minute.
+bool is_final(const http::Response& response) {
+  return std::ranges::any_of(response.headers, [](const http::Header& header) {
+    return http::same_name(header.name, "x-should-retry") && header.value == "false";
+  });
+}
 
 bool blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -104,6 +128,12 @@ Task<void> BatchRun::work() {
     auto line = next_line();
     if (!line) {
       co_return;
+    }
+    if (options_.may_go_on && stop_ == Stop::kNo) {
+      if (Status may = options_.may_go_on(); !may) {
+        left_ = true;
+        co_return fail(std::move(may).error());
+      }
     }
     co_await deal_with(*std::move(line));
     if (options_.on_line) {
@@ -195,13 +225,14 @@ Task<void> BatchRun::deal_with(Line line) {
 Task<std::optional<http::Response>> BatchRun::answer(const BatchRequest& request,
                                                      const std::string& request_id) {
   std::size_t wait_ms = kPollMs;
-  for (std::size_t tries = 1;; ++tries) {
+  for (std::size_t tries = 1;;) {
     http::Request message;
     message.method = "POST";
     message.path = request.url;
     message.headers = {{"Content-Type", "application/json"}};
     message.body = request.body;
     message.id = request_id;
+    message.principal = options_.principal;
     LocalExchange exchange(std::move(message), strand_);
     active_.insert(&exchange);
     http::Response response = co_await exchange.answer(handlers_.find(request.url)->second);
@@ -209,16 +240,38 @@ Task<std::optional<http::Response>> BatchRun::answer(const BatchRequest& request
     if (stop_ != Stop::kNo && was_cut(response.status)) {
       co_return std::nullopt;
     }
-    if (!try_again(response.status) || tries == kMaxTries) {
+    const auto rate_ms = rate_wait_ms(response);
+    if (!try_again(response.status) || is_final(response) || (!rate_ms && tries++ == kMaxTries)) {
       co_return response;
     }
-    for (std::size_t waited = 0; waited < wait_ms && stop_ == Stop::kNo; waited += kPollMs) {
-      co_await sleep(kPollMs);
+    if (rate_ms) {
+      co_await wait_for_rate(*rate_ms);
+    } else {
+      co_await wait(wait_ms);
+      wait_ms = std::min(2 * wait_ms, kLongestWaitMs);
     }
     if (stop_ != Stop::kNo) {
       co_return std::nullopt;
     }
-    wait_ms = std::min(2 * wait_ms, kLongestWaitMs);
+  }
+}
+
+Task<void> BatchRun::wait_for_rate(std::size_t milliseconds) {
+  // Batches that are all at their rates and take turns must not do so without pause.
+  for (std::size_t left = std::min(milliseconds, kLongestWaitMs); left > 0 && stop_ == Stop::kNo;) {
+    const std::size_t turn = std::min(left, kTurnMs);
+    co_await wait(turn);
+    left -= turn;
+    if (stop_ == Stop::kNo && options_.on_rate_limit) {
+      options_.on_rate_limit();
+    }
+  }
+}
+
+// Waits, but not beyond the end of the run.
+Task<void> BatchRun::wait(std::size_t milliseconds) {
+  for (std::size_t waited = 0; waited < milliseconds && stop_ == Stop::kNo; waited += kPollMs) {
+    co_await sleep(kPollMs);
   }
 }
 

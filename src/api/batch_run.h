@@ -34,6 +34,13 @@ struct BatchRunOptions {
   // Whether others wait for the generator: nothing new is begun meanwhile. Empty: never.
   std::function<bool()> busy = nullptr;
   std::function<void()> on_line = nullptr;  // after each line that was dealt with
+  // Whom the requests are made for: see http::Request::principal.
+  std::optional<std::int64_t> principal = {};
+  // Asked before each line is begun; an error ends the run with it. Empty: always.
+  std::function<Status()> may_go_on = nullptr;
+  // Called about each second while a line waits because its caller has reached a rate.
+  // May stop the run.
+  std::function<void()> on_rate_limit = nullptr;
 };
 
 // Every function runs on the strand given.
@@ -55,8 +62,10 @@ class BatchRun {
   BatchRun& operator=(const BatchRun&) = delete;
 
   // Returns when every line has been dealt with, or was left after stop(kLater). A wrong line is an
-  // error line and never stops the others. Errors: kIo, kInvalidArgument (the output answers
-  // another input), kTooLarge (more lines or bytes than allowed); all that is written stays.
+  // error line and never stops the others; one that reaches a rate of its caller waits, one that
+  // reaches a quota is an error line. Errors: those of may_go_on, kIo, kInvalidArgument (the output
+  // answers another input), kTooLarge (more lines or bytes than allowed); all that is written
+  // stays.
   http::Task<Status> run();
 
   // Ends the run early. Requests in flight go on after kLater, unless cut() follows.
@@ -79,6 +88,8 @@ class BatchRun {
   http::Task<std::optional<http::Response>> answer(const BatchRequest& request,
                                                    const std::string& request_id);
   http::Task<void> sleep(std::size_t milliseconds);
+  http::Task<void> wait(std::size_t milliseconds);
+  http::Task<void> wait_for_rate(std::size_t milliseconds);
   std::optional<Line> next_line();
   Result<BatchRequest> read(const Line& line, std::string& custom_id);
   void record(const std::string& line, bool completed);

@@ -312,14 +312,14 @@ TEST(BatchServer, StateThatIsDamagedOrInUseIsNotOpened) {
     file = upload(api, "x");
     Log log({.level = LogLevel::kOff});
     const auto second = BatchService::start(
-        {.directory = dir.file("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
+        {.directory = dir.file("state")}, {}, [] { return std::uint64_t{1}; }, log);
     ASSERT_FALSE(second);
     EXPECT_NE(second.error().message.find("another server"), std::string::npos);
   }
   const auto open = [&] {
     Log log({.level = LogLevel::kOff});
     const auto service = BatchService::start(
-        {.directory = dir.file("state")}, {}, nullptr, [] { return std::uint64_t{1}; }, log);
+        {.directory = dir.file("state")}, {}, [] { return std::uint64_t{1}; }, log);
     return service ? ok() : Status(service.error());
   };
   EXPECT_TRUE(open());

@@ -56,22 +56,16 @@ std::string single_error(const Error& error) {
 
 }  // namespace
 
-BatchService::BatchService(const BatchOptions& options, BatchRun::Handlers handlers,
-                           std::function<bool()> busy, std::function<std::uint64_t()> random,
-                           Log& log)
-    : options_(options),
-      handlers_(std::move(handlers)),
-      busy_(std::move(busy)),
-      random_(std::move(random)),
-      log_(log) {}
+BatchService::BatchService(const BatchOptions& options, BatchWorker worker,
+                           std::function<std::uint64_t()> random, Log& log)
+    : options_(options), worker_(std::move(worker)), random_(std::move(random)), log_(log) {}
 
 Result<std::unique_ptr<BatchService>> BatchService::start(const BatchOptions& options,
-                                                          BatchRun::Handlers handlers,
-                                                          std::function<bool()> busy,
+                                                          BatchWorker worker,
                                                           std::function<std::uint64_t()> random,
                                                           Log& log) {
   std::unique_ptr<BatchService> service(  // NOLINT: private constructor
-      new BatchService(options, std::move(handlers), std::move(busy), std::move(random), log));
+      new BatchService(options, std::move(worker), std::move(random), log));
   const fs::path directory(options.directory);
   DAYBREAK_CHECK_OK(service->lock_directory());
   DAYBREAK_TRY(service->files_, FileStore::open({.directory = (directory / "files").string(),
@@ -139,12 +133,13 @@ void BatchService::stop() {
   thread_.join();
 }
 
-Result<BatchRecord> BatchService::create(std::string_view input_file_id, std::string_view endpoint,
+Result<BatchRecord> BatchService::create(const access::ApiKey& caller,
+                                         std::string_view input_file_id, std::string_view endpoint,
                                          std::string metadata) {
   if (!can_be_batched(endpoint)) {
     return Error{Errc::kInvalidArgument, "endpoint: expected " + batch_urls()};
   }
-  DAYBREAK_TRY(const StoredFile input, files_->find(input_file_id));
+  DAYBREAK_TRY(const StoredFile input, files_->find(access::owner_of(caller), input_file_id));
   if (input.purpose != "batch") {
     return Error{Errc::kInvalidArgument,
                  "input_file_id: expected a file of purpose batch, found " + input.purpose};
@@ -155,6 +150,8 @@ Result<BatchRecord> BatchService::create(std::string_view input_file_id, std::st
   record.endpoint = endpoint;
   record.input_file_id = input_file_id;
   record.metadata = std::move(metadata);
+  record.owner = input.owner;
+  record.key = static_cast<std::int64_t>(caller.id);
   record.output_id = files_->new_id();
   record.error_id = files_->new_id();
   record.time(BatchTime::kCreated) = now_seconds();
@@ -164,8 +161,8 @@ Result<BatchRecord> BatchService::create(std::string_view input_file_id, std::st
   return record;
 }
 
-Result<BatchRecord> BatchService::cancel(std::string_view id) {
-  DAYBREAK_TRY(const BatchRecord before, batches_->find(id));
+Result<BatchRecord> BatchService::cancel(std::string_view owner, std::string_view id) {
+  DAYBREAK_TRY(const BatchRecord before, batches_->find(owner, id));
   if (finished(before.status)) {
     return Error{Errc::kInvalidArgument,
                  "the batch is " + std::string(to_string(before.status)) + " already"};
@@ -184,16 +181,17 @@ Result<BatchRecord> BatchService::cancel(std::string_view id) {
   return changed;
 }
 
-Status BatchService::remove_file(std::string_view id) {
-  if (const auto batch = batches_->user_of(id)) {
+Status BatchService::remove_file(std::string_view owner, std::string_view id) {
+  DAYBREAK_TRY(const StoredFile file, files_->find(owner, id));
+  if (const auto batch = batches_->user_of(file.id)) {
     return Error{Errc::kInvalidArgument, "the file belongs to " + *batch + ", cancel that first"};
   }
-  return files_->remove(id);
+  return files_->remove(owner, id);
 }
 
 Task<void> BatchService::serve() {
   while (!draining_) {
-    auto id = batches_->next();
+    auto id = batches_->next(std::exchange(last_id_, {}));
     if (!id) {
       idle_.expires_at(boost::asio::steady_timer::time_point::max());
       boost::system::error_code ignored;
@@ -268,9 +266,19 @@ Task<Status> BatchService::run_lines(const BatchRecord& batch, bool& complete) {
                           .max_in_flight = options_.in_flight,
                           .max_lines = options_.max_lines,
                           .max_output_bytes = (*output)->bytes() + files_->room(),
-                          .busy = busy_};
+                          .busy = worker_.busy,
+                          .principal = batch.key};
+  options.may_go_on = [&] {
+    return worker_.may_run ? worker_.may_run(access::KeyId{batch.key}) : ok();
+  };
+  options.on_rate_limit = [&] {
+    if (batches_->next(batch.id) != batch.id) {  // somebody else waits
+      last_id_ = batch.id;
+      running_->stop(BatchRun::Stop::kLater);
+    }
+  };
   options.on_line = [&] { batches_->count(batch.id, (*output)->counts()); };
-  BatchRun run(input.fd(), **output, handlers_, std::move(options), loop_.get_executor());
+  BatchRun run(input.fd(), **output, worker_.handlers, std::move(options), loop_.get_executor());
   running_ = &run;
   running_id_ = batch.id;
   boost::asio::steady_timer expiry(loop_);
@@ -322,7 +330,8 @@ Status BatchService::finalize(const std::string& id, const Status& ended) {
       fs::remove(files_->path(file), fault);
       return false;
     }
-    DAYBREAK_TRY(const StoredFile taken, files_->adopt(file, id + kind, "batch_output"));
+    DAYBREAK_TRY(const StoredFile taken,
+                 files_->adopt(file, id + kind, "batch_output", batch.owner));
     return true;
   };
   DAYBREAK_TRY(const bool has_output, take_in(batch.output_id, "_output.jsonl"));

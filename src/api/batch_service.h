@@ -2,8 +2,9 @@
 #pragma once
 
 // BatchService: runs the batches of /v1/batches on a thread of its own, one batch at a time in the
-// order they came, a few requests in flight, and nothing new while other requests wait. Whatever
-// ends the process, the next server goes on with what is not done.
+// order they came, a few requests in flight, and nothing new while other requests wait. A batch
+// whose caller has reached a rate makes room for the next. Whatever ends the process, the next
+// server goes on with what is not done.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <thread>
 
+#include "access/api_key.h"
 #include "api/batch_options.h"
 #include "api/batch_run.h"
 #include "api/batch_store.h"
@@ -24,16 +26,22 @@
 
 namespace daybreak::api {
 
+// Who answers the requests of batches. All are called on the service's thread.
+struct BatchWorker {
+  BatchRun::Handlers handlers;           // of every url that can be batched
+  std::function<bool()> busy = nullptr;  // whether others wait for the generator; empty: never
+  // Whether requests of batches may be made for a key, at this moment; empty: for any.
+  std::function<Status(access::KeyId)> may_run = nullptr;
+};
+
 // Every public function is thread-safe, but stop() and the destructor.
 class BatchService {
  public:
-  // `handlers` answers every url that can be batched; `busy` says whether others wait for the
-  // generator. Both are called on the service's thread. `log` must outlive the service.
-  // Errors: those of FileStore::open() and BatchStore::open(); kInvalidArgument: another server has
-  // the directory.
+  // `log` must outlive the service. Errors: those of FileStore::open() and BatchStore::open();
+  // kInvalidArgument: another server has the directory.
   [[nodiscard]] static Result<std::unique_ptr<BatchService>> start(
-      const BatchOptions& options, BatchRun::Handlers handlers, std::function<bool()> busy,
-      std::function<std::uint64_t()> random, Log& log);
+      const BatchOptions& options, BatchWorker worker, std::function<std::uint64_t()> random,
+      Log& log);
   ~BatchService();
   BatchService(const BatchService&) = delete;
   BatchService& operator=(const BatchService&) = delete;
@@ -41,14 +49,15 @@ class BatchService {
   [[nodiscard]] FileStore& files() { return *files_; }
   [[nodiscard]] const BatchStore& batches() const { return *batches_; }
 
-  // `metadata` is JSON. Errors: kNotFound (the file), kInvalidArgument (its purpose, the endpoint),
-  // kResourceLimit, kIo.
-  Result<BatchRecord> create(std::string_view input_file_id, std::string_view endpoint,
-                             std::string metadata);
+  // Makes a batch whose requests are made for `caller`, and accounted to him, whenever they are.
+  // `metadata` is JSON. Errors: kNotFound (the file is not there, or not his), kInvalidArgument
+  // (its purpose, the endpoint), kResourceLimit, kIo.
+  Result<BatchRecord> create(const access::ApiKey& caller, std::string_view input_file_id,
+                             std::string_view endpoint, std::string metadata);
   // Errors: kNotFound, kInvalidArgument (it is finished).
-  Result<BatchRecord> cancel(std::string_view id);
+  Result<BatchRecord> cancel(std::string_view owner, std::string_view id);
   // Errors: kNotFound, kInvalidArgument (an unfinished batch needs it).
-  Status remove_file(std::string_view id);
+  Status remove_file(std::string_view owner, std::string_view id);
 
   // Begins no more requests; those in flight go on.
   void drain();
@@ -56,7 +65,7 @@ class BatchService {
   void stop();
 
  private:
-  BatchService(const BatchOptions& options, BatchRun::Handlers handlers, std::function<bool()> busy,
+  BatchService(const BatchOptions& options, BatchWorker worker,
                std::function<std::uint64_t()> random, Log& log);
   http::Task<void> serve();
   http::Task<void> run_batch(std::string id);
@@ -69,8 +78,7 @@ class BatchService {
   void wake();
 
   const BatchOptions options_;
-  const BatchRun::Handlers handlers_;
-  const std::function<bool()> busy_;
+  const BatchWorker worker_;
   const std::function<std::uint64_t()> random_;
   Log& log_;
   int lock_ = -1;  // the directory, against a second server
@@ -81,6 +89,7 @@ class BatchService {
   boost::asio::steady_timer idle_{loop_};  // this and the rest: on the service's thread
   BatchRun* running_ = nullptr;
   std::string running_id_;
+  std::string last_id_;  // the batch that made room for others; empty: none did
   std::thread thread_;
 };
 

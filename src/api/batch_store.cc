@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/json_document.h"
+#include "chat/response_json.h"
 #include "chat/responses_item.h"
 
 namespace daybreak::api {
@@ -92,6 +93,12 @@ Result<BatchRecord> parse_record(std::string_view text, const std::string& name)
       record.times[i] = static_cast<std::int64_t>(seconds);
     }
   }
+  if (const auto owner = root.find("owner")) {
+    DAYBREAK_TRY(record.owner, owner->string());
+    std::uint64_t key = 0;
+    DAYBREAK_CHECK_OK(read_count(root, "key", key));
+    record.key = static_cast<std::int64_t>(key);
+  }
   record.metadata = compact(metadata);
   record.errors = compact(errors);
   record.has_output = !output.is_null();
@@ -165,9 +172,12 @@ std::string BatchStore::path(std::string_view id) const {
 }
 
 Status BatchStore::save(const BatchRecord& record) const {
+  std::string owner;
+  chat::append_json_text(owner, record.owner);
   return write_file_atomically(
       path(record.id), "{\"batch\":" + record.json() + ",\"output_id\":\"" + record.output_id +
-                           "\",\"error_id\":\"" + record.error_id + "\"}\n");
+                           "\",\"error_id\":\"" + record.error_id + "\",\"owner\":" + owner +
+                           ",\"key\":" + std::to_string(record.key) + "}\n");
 }
 
 Status BatchStore::add(BatchRecord record) {
@@ -206,6 +216,14 @@ Result<BatchRecord> BatchStore::find(std::string_view id) const {
   return found == batches_.end() ? Result<BatchRecord>(not_found(id)) : found->second;
 }
 
+Result<BatchRecord> BatchStore::find(std::string_view owner, std::string_view id) const {
+  DAYBREAK_TRY(BatchRecord record, find(id));
+  if (record.owner != owner) {
+    return not_found(id);
+  }
+  return record;
+}
+
 Result<BatchRecord> BatchStore::update(std::string_view id,
                                        const std::function<void(BatchRecord&)>& change) {
   const std::lock_guard lock(mutex_);
@@ -227,23 +245,31 @@ void BatchStore::count(std::string_view id, const BatchCounts& counts) {
   }
 }
 
-std::vector<BatchRecord> BatchStore::list() const {
+std::vector<BatchRecord> BatchStore::list(std::string_view owner) const {
   std::vector<BatchRecord> out;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, record] : batches_) {
-      out.push_back(record);
+      if (record.owner == owner) {
+        out.push_back(record);
+      }
     }
   }
   std::ranges::sort(out, std::greater{}, age);
   return out;
 }
 
-std::optional<std::string> BatchStore::next() const {
+std::optional<std::string> BatchStore::next(std::string_view last) const {
   const std::lock_guard lock(mutex_);
+  const auto after = batches_.find(last);
+  // Those created after `last` come before the others.
+  const auto rank = [&](const BatchRecord& record) {
+    const bool later = after != batches_.end() && age(record) > age(after->second);
+    return std::make_tuple(!later, record.time(BatchTime::kCreated), record.id);
+  };
   const BatchRecord* first = nullptr;
   for (const auto& [id, record] : batches_) {
-    if (!finished(record.status) && (first == nullptr || age(record) < age(*first))) {
+    if (!finished(record.status) && (first == nullptr || rank(record) < rank(*first))) {
       first = &record;
     }
   }

@@ -62,6 +62,8 @@ struct BatchRecord {
   std::string error_id;
   bool has_output = false;
   bool has_errors = false;
+  std::string owner;            // access::owner_of() who made it
+  std::int64_t key = 0;         // the key its requests are made for; 0: of a server without keys
   std::string errors = "null";  // why it failed: OpenAI's list object as JSON
 
   [[nodiscard]] std::int64_t& time(BatchTime which) {
@@ -82,17 +84,19 @@ class BatchStore {
 
   // Keeps a new batch. Errors: kResourceLimit, kIo.
   Status add(BatchRecord record);
-  // Errors: kNotFound.
+  // Errors of these: kNotFound, also where it is another owner's.
   [[nodiscard]] Result<BatchRecord> find(std::string_view id) const;
+  [[nodiscard]] Result<BatchRecord> find(std::string_view owner, std::string_view id) const;
   // Changes a batch and saves it. Returns the changed one. Errors: kNotFound, kIo; unchanged then.
   Result<BatchRecord> update(std::string_view id, const std::function<void(BatchRecord&)>& change);
   // Changes counts in memory alone: the outcomes on disk hold them.
   void count(std::string_view id, const BatchCounts& counts);
 
-  // Newest first.
-  [[nodiscard]] std::vector<BatchRecord> list() const;
-  // The unfinished batch that was created first.
-  [[nodiscard]] std::optional<std::string> next() const;
+  // All of an owner, newest first.
+  [[nodiscard]] std::vector<BatchRecord> list(std::string_view owner) const;
+  // The unfinished batch that was created first, or the first that was created after `last`, if
+  // there is one.
+  [[nodiscard]] std::optional<std::string> next(std::string_view last = {}) const;
   // An unfinished batch that `uses`.
   [[nodiscard]] std::optional<std::string> user_of(std::string_view file_id) const;
 

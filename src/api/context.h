@@ -15,6 +15,7 @@
 #include "access/access_policy.h"
 #include "api/batch_options.h"
 #include "api/content_log.h"
+#include "api/replay_store.h"
 #include "api/response_store.h"
 #include "api/served_names.h"
 #include "base/log.h"
@@ -47,6 +48,7 @@ struct ServiceOptions {
   // never.
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses = {};                     // kept for previous_response_id
+  ReplayOptions replays = {};                              // answers for clients that ask again
   BatchOptions batches = {};                               // without a directory: none
   ContentLogOptions content_log = {};                      // without a file: none
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
@@ -68,6 +70,7 @@ struct Context {
   std::shared_ptr<access::AccessPolicy> access;  // null: everybody may, nothing is recorded
   std::shared_ptr<ResponseStore> responses;
   std::shared_ptr<ContentLog> content_log;  // null: content is written down nowhere
+  std::shared_ptr<ReplayStore> replays;
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};
 };

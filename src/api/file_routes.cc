@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/batch_routes.h"
 #include "api/error_reply.h"
 #include "api/list_page.h"
@@ -26,7 +27,8 @@ constexpr std::string_view kContent = "/content";
 constexpr int kMaxDownloads = 4;
 constexpr std::size_t kMaxListed = 10'000;
 
-using AnswerFn = std::function<Result<Response>(BatchService&, const Exchange&)>;
+using AnswerFn =
+    std::function<Result<Response>(BatchService&, const access::ApiKey& caller, const Exchange&)>;
 
 Result<Response> json(Result<std::string> body) {
   if (!body) {
@@ -39,7 +41,12 @@ http::Handler handler(Context& context, BatchService* batches, AnswerFn answer) 
   return [&context, batches, answer = std::move(answer)](Exchange& exchange) -> Task<void> {
     std::optional<Result<Response>> made;
     const std::function<void()> work = [&] {
-      made.emplace(batches == nullptr ? no_files_here() : answer(*batches, exchange));
+      const auto caller = caller_of(context, exchange.request(), access::Scope::kFiles);
+      if (batches == nullptr || !caller) {
+        made.emplace(caller ? no_files_here() : caller.error());
+      } else {
+        made.emplace(answer(*batches, **caller, exchange));
+      }
     };
     co_await on_worker(context, work);
     Response response = *made ? **std::move(made) : error_response(made->error());
@@ -56,7 +63,8 @@ Status check_purpose(std::string_view purpose) {
   return ok();
 }
 
-Result<Response> upload(BatchService& batches, const Exchange& exchange) {
+Result<Response> upload(BatchService& batches, const access::ApiKey& caller,
+                        const Exchange& exchange) {
   const http::Request& request = exchange.request();
   DAYBREAK_TRY(const auto parts, parse_multipart(request.header("content-type"), request.body));
   const Part* file = nullptr;
@@ -79,15 +87,17 @@ Result<Response> upload(BatchService& batches, const Exchange& exchange) {
   if (file->filename.size() > kMaxFileNameBytes) {
     return Error{Errc::kInvalidArgument, "file: expected a name of at most 255 bytes"};
   }
-  DAYBREAK_TRY(const StoredFile kept, batches.files().put(file->body, file->filename, "batch"));
+  DAYBREAK_TRY(const StoredFile kept,
+               batches.files().put(file->body, file->filename, "batch", access::owner_of(caller)));
   return Response{.body = kept.json()};
 }
 
-Result<Response> list(BatchService& batches, const Exchange& exchange) {
+Result<Response> list(BatchService& batches, const access::ApiKey& caller,
+                      const Exchange& exchange) {
   DAYBREAK_TRY(const ListQuery query,
                parse_list_query(exchange.request().query, kMaxListed, kMaxListed));
   std::vector<ListItem> items;
-  for (const StoredFile& file : batches.files().list()) {
+  for (const StoredFile& file : batches.files().list(access::owner_of(caller))) {
     if (query.purpose.empty() || query.purpose == file.purpose) {
       items.push_back({.id = file.id, .json = file.json()});
     }
@@ -95,14 +105,17 @@ Result<Response> list(BatchService& batches, const Exchange& exchange) {
   return json(list_page(std::move(items), query));
 }
 
-Result<Response> get(BatchService& batches, const Exchange& exchange) {
-  DAYBREAK_TRY(const StoredFile file, batches.files().find(exchange.parameters().front()));
+Result<Response> get(BatchService& batches, const access::ApiKey& caller,
+                     const Exchange& exchange) {
+  DAYBREAK_TRY(const StoredFile file,
+               batches.files().find(access::owner_of(caller), exchange.parameters().front()));
   return Response{.body = file.json()};
 }
 
-Result<Response> remove(BatchService& batches, const Exchange& exchange) {
+Result<Response> remove(BatchService& batches, const access::ApiKey& caller,
+                        const Exchange& exchange) {
   const std::string& id = exchange.parameters().front();
-  DAYBREAK_CHECK_OK(batches.remove_file(id));
+  DAYBREAK_CHECK_OK(batches.remove_file(access::owner_of(caller), id));
   return Response{.body = "{\"id\":\"" + id + "\",\"object\":\"file\",\"deleted\":true}"};
 }
 
@@ -111,14 +124,15 @@ http::Handler get_handler(Context& context, BatchService* batches) {
   const auto downloads = std::make_shared<std::atomic<int>>(0);
   const http::Handler described = handler(context, batches, get);
   const http::Handler content =
-      handler(context, batches, [](BatchService& files, const Exchange& exchange) {
-        std::string_view id = exchange.parameters().front();
-        id.remove_suffix(kContent.size());
-        auto bytes = files.files().content(id);
-        return bytes ? Result<Response>(Response{.content_type = "application/octet-stream",
-                                                 .body = *std::move(bytes)})
-                     : std::move(bytes).error();
-      });
+      handler(context, batches,
+              [](BatchService& files, const access::ApiKey& caller, const Exchange& exchange) {
+                std::string_view id = exchange.parameters().front();
+                id.remove_suffix(kContent.size());
+                auto bytes = files.files().content(access::owner_of(caller), id);
+                return bytes ? Result<Response>(Response{.content_type = "application/octet-stream",
+                                                         .body = *std::move(bytes)})
+                             : std::move(bytes).error();
+              });
   return [=](Exchange& exchange) -> Task<void> {
     if (!exchange.parameters().front().ends_with(kContent)) {
       co_return co_await described(exchange);

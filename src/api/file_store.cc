@@ -53,7 +53,19 @@ Result<StoredFile> parse_description(std::string_view text, const std::string& n
   DAYBREAK_TRY(file.filename, filename->string());
   DAYBREAK_TRY(file.purpose, purpose->string());
   file.created_at = static_cast<std::int64_t>(seconds);
+  if (const auto owner = root.find("owner")) {
+    DAYBREAK_TRY(file.owner, owner->string());
+  }
   return file;
+}
+
+// What a server reads back: the object of the API and whose it is.
+std::string description_of(const StoredFile& file) {
+  std::string out = file.json();
+  out.pop_back();
+  out += ",\"owner\":";
+  chat::append_json_text(out, file.owner);
+  return out + "}";
 }
 
 Error not_found(std::string_view id) {
@@ -127,8 +139,8 @@ std::string FileStore::path(std::string_view id) const {
   return (fs::path(options_.directory) / id).string();
 }
 
-Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename,
-                                  std::string purpose) {
+Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename, std::string purpose,
+                                  std::string owner) {
   const std::lock_guard lock(mutex_);
   if (files_.size() >= options_.max_files ||
       bytes.size() > options_.max_bytes - std::min(bytes_, options_.max_bytes)) {
@@ -141,7 +153,8 @@ Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename,
                   .bytes = bytes.size(),
                   .created_at = now_seconds(),
                   .filename = std::move(filename),
-                  .purpose = std::move(purpose)};
+                  .purpose = std::move(purpose),
+                  .owner = std::move(owner)};
   DAYBREAK_CHECK_OK(write_file_atomically(path(file.id), bytes));
   DAYBREAK_CHECK_OK(describe(file));
   return file;
@@ -149,7 +162,7 @@ Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename,
 
 // Outputs of batches are taken in beyond the bounds: their work is done, and uploads wait.
 Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
-                                    std::string purpose) {
+                                    std::string purpose, std::string owner) {
   const std::lock_guard lock(mutex_);
   if (const auto found = files_.find(id); found != files_.end()) {
     return found->second;
@@ -163,33 +176,36 @@ Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
                   .bytes = size,
                   .created_at = now_seconds(),
                   .filename = std::move(filename),
-                  .purpose = std::move(purpose)};
+                  .purpose = std::move(purpose),
+                  .owner = std::move(owner)};
   DAYBREAK_CHECK_OK(describe(file));
   return file;
 }
 
 Status FileStore::describe(const StoredFile& file) {
-  DAYBREAK_CHECK_OK(write_file_atomically(path(file.id) + std::string(kDescription), file.json()));
+  DAYBREAK_CHECK_OK(
+      write_file_atomically(path(file.id) + std::string(kDescription), description_of(file)));
   bytes_ += file.bytes;
   files_.emplace(file.id, file);
   return ok();
 }
 
-Result<StoredFile> FileStore::find(std::string_view id) const {
+Result<StoredFile> FileStore::find(std::string_view owner, std::string_view id) const {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(id);
-  return found == files_.end() ? Result<StoredFile>(not_found(id)) : found->second;
+  return found == files_.end() || found->second.owner != owner ? Result<StoredFile>(not_found(id))
+                                                               : found->second;
 }
 
-Result<std::string> FileStore::content(std::string_view id) const {
-  DAYBREAK_TRY(const StoredFile file, find(id));
+Result<std::string> FileStore::content(std::string_view owner, std::string_view id) const {
+  DAYBREAK_TRY(const StoredFile file, find(owner, id));
   return read_whole_file(path(file.id), file.bytes);
 }
 
-Status FileStore::remove(std::string_view id) {
+Status FileStore::remove(std::string_view owner, std::string_view id) {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(id);
-  if (found == files_.end()) {
+  if (found == files_.end() || found->second.owner != owner) {
     return not_found(id);
   }
   // The description first: bytes alone are an orphan, a description alone would be damage.
@@ -204,12 +220,14 @@ Status FileStore::remove(std::string_view id) {
   return ok();
 }
 
-std::vector<StoredFile> FileStore::list() const {
+std::vector<StoredFile> FileStore::list(std::string_view owner) const {
   std::vector<StoredFile> out;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, file] : files_) {
-      out.push_back(file);
+      if (file.owner == owner) {
+        out.push_back(file);
+      }
     }
   }
   std::ranges::sort(out, std::greater{}, [](const StoredFile& file) {

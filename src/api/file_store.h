@@ -33,6 +33,7 @@ struct StoredFile {
   std::int64_t created_at = 0;  // seconds since 1970
   std::string filename;         // what the client calls it
   std::string purpose;
+  std::string owner = {};  // access::owner_of() who made it
 
   // The object of OpenAI's API.
   [[nodiscard]] std::string json() const;
@@ -52,17 +53,19 @@ class FileStore {
   [[nodiscard]] std::string path(std::string_view id) const;
 
   // Keeps an upload. Errors: kResourceLimit naming the bound, kIo.
-  Result<StoredFile> put(std::string_view bytes, std::string filename, std::string purpose);
-  // Takes in bytes already written to path(id). Errors: kResourceLimit (number), kIo.
-  Result<StoredFile> adopt(const std::string& id, std::string filename, std::string purpose);
+  Result<StoredFile> put(std::string_view bytes, std::string filename, std::string purpose,
+                         std::string owner);
+  // Takes in bytes already written to path(id). Errors: kIo.
+  Result<StoredFile> adopt(const std::string& id, std::string filename, std::string purpose,
+                           std::string owner);
 
-  // Errors of these: kNotFound, kIo.
-  [[nodiscard]] Result<StoredFile> find(std::string_view id) const;
-  [[nodiscard]] Result<std::string> content(std::string_view id) const;
-  Status remove(std::string_view id);
+  // Errors of these: kNotFound (also where it is another owner's), kIo.
+  [[nodiscard]] Result<StoredFile> find(std::string_view owner, std::string_view id) const;
+  [[nodiscard]] Result<std::string> content(std::string_view owner, std::string_view id) const;
+  Status remove(std::string_view owner, std::string_view id);
 
-  // Newest first.
-  [[nodiscard]] std::vector<StoredFile> list() const;
+  // All of an owner, newest first.
+  [[nodiscard]] std::vector<StoredFile> list(std::string_view owner) const;
   // What is left of max_bytes.
   [[nodiscard]] std::uint64_t room() const;
   // Removes bytes without description, but for the ids that `wanted` is true for.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/error_reply.h"
 #include "api/ignored_fields.h"
 #include "api/random.h"
@@ -34,8 +35,10 @@ chat::ReplyHead reply_head(const Context& context) {
 class OpenAiResponses final : public ChatCall {
  public:
   // `request.chat` holds no more than what the answer repeats.
-  OpenAiResponses(PreparedChat chat, ResponsesRequest request, const Context& context)
+  OpenAiResponses(PreparedChat chat, ResponsesRequest request, std::string owner,
+                  const Context& context)
       : ChatCall(std::move(chat)),
+        owner_(std::move(owner)),
         request_(std::move(request)),
         head_(reply_head(context)),
         store_(context.responses),
@@ -97,7 +100,8 @@ class OpenAiResponses final : public ChatCall {
     if (!request_.store) {
       return;
     }
-    ResponseStore::Response kept{.id = head_.id,
+    ResponseStore::Response kept{.owner = owner_,
+                                 .id = head_.id,
                                  .json = answer_.json(),
                                  .previous = request_.previous,
                                  .input = request_.input,
@@ -108,6 +112,7 @@ class OpenAiResponses final : public ChatCall {
     request_.store = store_->put(std::move(kept));
   }
 
+  const std::string owner_;  // of what is kept
   ResponsesRequest request_;
   chat::ReplyHead head_;
   std::shared_ptr<ResponseStore> store_;
@@ -118,9 +123,11 @@ class OpenAiResponses final : public ChatCall {
 
 Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Context& context) {
   ResponseStore& store = *context.responses;
+  DAYBREAK_TRY(const access::Caller caller, generating_caller(context, http));
+  const std::string owner = access::owner_of(*caller);
   const chat::ResponsesHistory history = {
-      .conversation = [&store](std::string_view id) { return store.conversation(id); },
-      .item = [&store](std::string_view id) { return store.find_item(id); }};
+      .conversation = [&](std::string_view id) { return store.conversation(owner, id); },
+      .item = [&](std::string_view id) { return store.find_item(owner, id); }};
   DAYBREAK_TRY(ResponsesRequest request,
                chat::parse_responses_request(http.body, history, context.options.limits));
   if (!store.keeps_anything()) {
@@ -145,7 +152,7 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Conte
   request.chat.parallel_tool_calls = parallel;
   request.chat.sampling = sampling;
   std::unique_ptr<ChatCall> call =
-      std::make_unique<OpenAiResponses>(*std::move(prepared), std::move(request), context);
+      std::make_unique<OpenAiResponses>(*std::move(prepared), std::move(request), owner, context);
   return call;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/error_reply.h"
 #include "api/list_page.h"
 #include "base/json_document.h"
@@ -24,10 +25,16 @@ constexpr std::string_view kInputItems = "/input_items";
 constexpr std::size_t kDefaultItems = 20;  // of one page, as OpenAI has it
 constexpr std::size_t kMaxItems = 100;
 
+using AnswerFn =
+    std::function<Result<std::string>(ResponseStore&, const std::string& owner, const Exchange&)>;
+
 // A handler whose answer needs no waiting.
-http::Handler simple(std::function<Result<std::string>(const Exchange&)> answer) {
-  return [answer = std::move(answer)](Exchange& exchange) -> Task<void> {
-    Result<std::string> body = answer(exchange);
+http::Handler simple(Context& context, AnswerFn answer) {
+  return [&context, answer = std::move(answer)](Exchange& exchange) -> Task<void> {
+    const auto caller = caller_of(context, exchange.request(), access::Scope::kInference);
+    Result<std::string> body =
+        caller ? answer(*context.responses, access::owner_of(**caller), exchange)
+               : Result<std::string>(caller.error());
     Response response = body ? Response{.body = *std::move(body)} : error_response(body.error());
     co_await exchange.respond(std::move(response));
   };
@@ -78,13 +85,13 @@ Result<std::string> input_items(const ResponseStore::Response& response, std::st
   return out + ",\"has_more\":" + (last == items.end() ? "false" : "true") + "}";
 }
 
-Result<std::string> get(ResponseStore& store, const Exchange& exchange) {
+Result<std::string> get(ResponseStore& store, const std::string& owner, const Exchange& exchange) {
   std::string_view id = exchange.parameters().front();
   const bool items = id.ends_with(kInputItems);
   if (items) {
     id.remove_suffix(kInputItems.size());
   }
-  DAYBREAK_TRY(const auto response, store.find(id));
+  DAYBREAK_TRY(const auto response, store.find(owner, id));
   const std::string& query = exchange.request().query;
   if (items) {
     return input_items(*response, query);
@@ -95,8 +102,10 @@ Result<std::string> get(ResponseStore& store, const Exchange& exchange) {
   return response->json;
 }
 
-Result<std::string> remove(ResponseStore& store, const std::string& id) {
-  DAYBREAK_CHECK_OK(store.remove(id));
+Result<std::string> remove(ResponseStore& store, const std::string& owner,
+                           const Exchange& exchange) {
+  const std::string& id = exchange.parameters().front();
+  DAYBREAK_CHECK_OK(store.remove(owner, id));
   std::string out = "{\"id\":";
   chat::append_json_text(out, id);
   return out + ",\"object\":\"response\",\"deleted\":true}";
@@ -105,12 +114,8 @@ Result<std::string> remove(ResponseStore& store, const std::string& id) {
 }  // namespace
 
 void add_response_routes(http::Router& router, Context& context) {
-  ResponseStore& store = *context.responses;
-  router.add("GET", "/v1/responses/{id}",
-             simple([&store](const Exchange& exchange) { return get(store, exchange); }));
-  router.add("DELETE", "/v1/responses/{id}", simple([&store](const Exchange& exchange) {
-               return remove(store, exchange.parameters().front());
-             }));
+  router.add("GET", "/v1/responses/{id}", simple(context, get));
+  router.add("DELETE", "/v1/responses/{id}", simple(context, remove));
 }
 
 void report_responses(MetricsSink& sink, const ResponseStore::Stats& stats) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/response_store.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -48,9 +49,10 @@ bool ResponseStore::put(Response response) {
     return false;
   }
   const std::lock_guard lock(mutex_);
+  Shelf& shelf = shelves_[response.owner];
   for (Items* items : {&response.previous, &response.input, &response.output}) {
     for (ResponsesItemPtr& item : *items) {
-      item = adopt(item);
+      item = adopt(shelf, item);
     }
   }
   const std::size_t bytes = entry_cost(response);
@@ -59,57 +61,82 @@ bool ResponseStore::put(Response response) {
                       .kept_at = options_.clock->now(),
                       .bytes = bytes});
   bytes_ += bytes;
-  by_id_[id] = std::prev(entries_.end());
+  shelf.bytes += bytes;
+  shelf.by_id[id] = std::prev(entries_.end());
   drop_old();
   return true;
 }
 
 // Returns the item as the store holds it, with one more place that refers to it.
-ResponsesItemPtr ResponseStore::adopt(const ResponsesItemPtr& item) {
-  const auto known = items_.find(item->id);
-  if (known != items_.end() && known->second.item->body == item->body) {
+ResponsesItemPtr ResponseStore::adopt(Shelf& shelf, const ResponsesItemPtr& item) {
+  const auto known = shelf.items.find(item->id);
+  if (known != shelf.items.end() && known->second.item->body == item->body) {
     ++known->second.places;
     return known->second.item;
   }
   ResponsesItemPtr held = item;
-  if (!item->ours || known != items_.end()) {
+  if (!item->ours || known != shelf.items.end()) {
     ResponsesItem copy = *item;
     copy.id = "item_" + chat::make_tool_call_id(random_).substr(5);
     copy.ours = true;
     held = std::make_shared<const ResponsesItem>(std::move(copy));
   }
   bytes_ += item_cost(*held);
-  items_[held->id] = {.item = held, .places = 1};
+  shelf.bytes += item_cost(*held);
+  shelf.items[held->id] = {.item = held, .places = 1};
   return held;
 }
 
-void ResponseStore::release(const ResponsesItemPtr& item) {
-  const auto known = items_.find(item->id);
+void ResponseStore::release(Shelf& shelf, const ResponsesItemPtr& item) {
+  const auto known = shelf.items.find(item->id);
   if (--known->second.places == 0) {
     bytes_ -= item_cost(*item);
-    items_.erase(known);
+    shelf.bytes -= item_cost(*item);
+    shelf.items.erase(known);
   }
 }
 
 void ResponseStore::drop(Entries::iterator entry) {
   const std::shared_ptr<const Response> response = entry->response;
+  const auto owner = shelves_.find(response->owner);
+  Shelf& shelf = owner->second;
   for (const Items* items : {&response->previous, &response->input, &response->output}) {
     for (const ResponsesItemPtr& item : *items) {
-      release(item);
+      release(shelf, item);
     }
   }
   bytes_ -= entry->bytes;
-  by_id_.erase(response->id);
+  shelf.bytes -= entry->bytes;
+  shelf.by_id.erase(response->id);
+  if (shelf.by_id.empty()) {
+    shelves_.erase(owner);
+  }
   entries_.erase(entry);
+}
+
+void ResponseStore::drop_one_of(const Shelf& shelf) {
+  const auto oldest = std::ranges::find_if(entries_, [&](const Entry& entry) {
+    return &shelves_.find(entry.response->owner)->second == &shelf;
+  });
+  drop(oldest);
+  ++evicted_;
 }
 
 void ResponseStore::drop_old() {
   const Clock::TimePoint now = options_.clock->now();
-  while (!entries_.empty() &&
-         (now - entries_.front().kept_at >= options_.max_age ||
-          entries_.size() > options_.max_responses || bytes_ > options_.max_bytes)) {
+  while (!entries_.empty() && now - entries_.front().kept_at >= options_.max_age) {
     drop(entries_.begin());
     ++evicted_;
+  }
+  while (bytes_ > options_.max_bytes) {
+    drop_one_of(std::ranges::max_element(shelves_, {}, [](const auto& one) {
+                  return one.second.bytes;
+                })->second);
+  }
+  while (entries_.size() > options_.max_responses) {
+    drop_one_of(std::ranges::max_element(shelves_, {}, [](const auto& one) {
+                  return one.second.by_id.size();
+                })->second);
   }
 }
 
@@ -122,42 +149,55 @@ Error ResponseStore::not_found(std::string_view what, std::string_view id) const
   return {Errc::kNotFound, std::move(message)};
 }
 
-Result<std::shared_ptr<const ResponseStore::Response>> ResponseStore::find(std::string_view id) {
-  const std::lock_guard lock(mutex_);
+std::optional<ResponseStore::Entries::iterator> ResponseStore::look(std::string_view owner,
+                                                                    std::string_view id) {
   drop_old();
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) {
-    return not_found("response", id);
+  const auto shelf = shelves_.find(owner);
+  if (shelf == shelves_.end()) {
+    return std::nullopt;
   }
-  return found->second->response;
+  const auto found = shelf->second.by_id.find(id);
+  return found == shelf->second.by_id.end() ? std::nullopt : std::optional(found->second);
 }
 
-Result<ResponseStore::Items> ResponseStore::conversation(std::string_view id) {
-  DAYBREAK_TRY(const std::shared_ptr<const Response> response, find(id));
+Result<std::shared_ptr<const ResponseStore::Response>> ResponseStore::find(std::string_view owner,
+                                                                           std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  const auto entry = look(owner, id);
+  if (!entry) {
+    return not_found("response", id);
+  }
+  return (*entry)->response;
+}
+
+Result<ResponseStore::Items> ResponseStore::conversation(std::string_view owner,
+                                                         std::string_view id) {
+  DAYBREAK_TRY(const std::shared_ptr<const Response> response, find(owner, id));
   Items items = response->previous;
   items.insert(items.end(), response->input.begin(), response->input.end());
   items.insert(items.end(), response->output.begin(), response->output.end());
   return items;
 }
 
-Result<ResponsesItemPtr> ResponseStore::find_item(std::string_view id) {
+Result<ResponsesItemPtr> ResponseStore::find_item(std::string_view owner, std::string_view id) {
   const std::lock_guard lock(mutex_);
   drop_old();
-  const auto found = items_.find(id);
-  if (found == items_.end()) {
-    return not_found("item", id);
+  const auto shelf = shelves_.find(owner);
+  if (shelf != shelves_.end()) {
+    if (const auto found = shelf->second.items.find(id); found != shelf->second.items.end()) {
+      return found->second.item;
+    }
   }
-  return found->second.item;
+  return not_found("item", id);
 }
 
-Status ResponseStore::remove(std::string_view id) {
+Status ResponseStore::remove(std::string_view owner, std::string_view id) {
   const std::lock_guard lock(mutex_);
-  drop_old();
-  const auto found = by_id_.find(id);
-  if (found == by_id_.end()) {
+  const auto entry = look(owner, id);
+  if (!entry) {
     return not_found("response", id);
   }
-  drop(found->second);
+  drop(*entry);
   return ok();
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,14 +31,17 @@ struct ResponseStoreOptions {
   const Clock* clock = &Clock::steady();  // must outlive the store
 };
 
-// Every function is thread-safe. The longest-kept response goes first when room is needed. Items
-// that several responses of one conversation share are held, and counted, once. Items can be asked
-// for by ids of ours alone, which nobody can guess: an item that comes with another id gets one.
+// Every function is thread-safe. What an owner (access::owner_of()) has put is found by him alone.
+// When room is needed, whoever holds most loses his longest-kept response: nobody is pushed below
+// an equal share of the room by others. Items that several responses of one conversation share are
+// held, and counted, once. Items can be asked for by ids of ours alone, which nobody can guess: an
+// item that comes with another id gets one.
 class ResponseStore {
  public:
   using Items = std::vector<chat::ResponsesItemPtr>;
 
   struct Response {
+    std::string owner;
     std::string id;
     std::string json;  // the response object
     Items previous;    // the conversation before
@@ -60,11 +64,13 @@ class ResponseStore {
   bool put(Response response);
 
   // Errors of these: kNotFound, saying what this server keeps.
-  [[nodiscard]] Result<std::shared_ptr<const Response>> find(std::string_view id);
+  [[nodiscard]] Result<std::shared_ptr<const Response>> find(std::string_view owner,
+                                                             std::string_view id);
   // Every item up to and with the response's output.
-  [[nodiscard]] Result<Items> conversation(std::string_view id);
-  [[nodiscard]] Result<chat::ResponsesItemPtr> find_item(std::string_view id);
-  Status remove(std::string_view id);
+  [[nodiscard]] Result<Items> conversation(std::string_view owner, std::string_view id);
+  [[nodiscard]] Result<chat::ResponsesItemPtr> find_item(std::string_view owner,
+                                                         std::string_view id);
+  Status remove(std::string_view owner, std::string_view id);
 
   [[nodiscard]] Stats stats();
 
@@ -74,7 +80,7 @@ class ResponseStore {
     Clock::TimePoint kept_at;
     std::size_t bytes = 0;  // without its items
   };
-  using Entries = std::list<Entry>;
+  using Entries = std::list<Entry>;  // of all owners
 
   // An item and how many places in the entries refer to it.
   struct Held {
@@ -82,10 +88,20 @@ class ResponseStore {
     std::size_t places = 0;
   };
 
+  // What one owner has; never empty but while something is put.
+  struct Shelf {
+    std::map<std::string, Entries::iterator, std::less<>> by_id;
+    std::map<std::string, Held, std::less<>> items;
+    std::size_t bytes = 0;
+  };
+  using Shelves = std::map<std::string, Shelf, std::less<>>;
+
   [[nodiscard]] bool fits(const Response& response) const;
-  chat::ResponsesItemPtr adopt(const chat::ResponsesItemPtr& item);
-  void release(const chat::ResponsesItemPtr& item);
+  chat::ResponsesItemPtr adopt(Shelf& shelf, const chat::ResponsesItemPtr& item);
+  void release(Shelf& shelf, const chat::ResponsesItemPtr& item);
+  [[nodiscard]] std::optional<Entries::iterator> look(std::string_view owner, std::string_view id);
   void drop(Entries::iterator entry);
+  void drop_one_of(const Shelf& shelf);
   void drop_old();
   [[nodiscard]] Error not_found(std::string_view what, std::string_view id) const;
 
@@ -93,8 +109,7 @@ class ResponseStore {
   const std::function<std::uint64_t()> random_;
   std::mutex mutex_;  // guards what follows
   Entries entries_;   // oldest first
-  std::map<std::string, Entries::iterator, std::less<>> by_id_;
-  std::map<std::string, Held, std::less<>> items_;
+  Shelves shelves_;   // by owner
   std::size_t bytes_ = 0;
   std::uint64_t evicted_ = 0;
 };

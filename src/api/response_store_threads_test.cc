@@ -30,13 +30,13 @@ TEST(ResponseStoreThreads, ManyThreadsStayWithinTheBound) {
         one.json = std::string(100, 'x');
         one.input = {std::make_shared<const chat::ResponsesItem>(
             chat::ResponsesItem{.id = {}, .body = "{\"x\":" + std::to_string(i) + "}"})};
-        if (auto before = store.conversation("resp_0_" + std::to_string(i))) {
+        if (auto before = store.conversation("", "resp_0_" + std::to_string(i))) {
           one.previous = *std::move(before);
         }
         store.put(std::move(one));
         EXPECT_LE(store.stats().bytes, 20'000U);
         if (i % 7 == 0) {
-          static_cast<void>(store.remove(id));
+          static_cast<void>(store.remove("", id));
         }
       }
     });

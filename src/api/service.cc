@@ -26,6 +26,7 @@
 #include "api/run_chat.h"
 #include "api/status_routes.h"
 #include "api/token_routes.h"
+#include "api/with_replay.h"
 #include "chat/request_grammar.h"
 
 namespace daybreak::api {
@@ -41,12 +42,31 @@ const std::vector<double>& duration_bounds() {
 constexpr std::array<std::string_view, 6> kOpenRoutes = {"/health",  "/ready",   "/ping",
                                                          "/metrics", "/version", "/openapi.json"};
 
+// Whose answers are worth keeping for a client that asks again.
+constexpr std::array<std::string_view, 6> kReplayedRoutes = {
+    "/v1/chat/completions", "/v1/completions", "/v1/responses",
+    "/invocations",         "/v1/messages",    "/anthropic/v1/messages"};
+
 bool is_anthropic(std::string_view pattern) {
   return pattern.find("/v1/messages") != std::string_view::npos;
 }
 
 http::Response openai_refusal(const http::Request& /*request*/, const Error& error) {
   return error_response(error);
+}
+
+// Which key a route needs; open ones are in kOpenRoutes.
+access::Scope scope_of(std::string_view pattern) {
+  return pattern.starts_with("/v1/files")     ? access::Scope::kFiles
+         : pattern.starts_with("/v1/batches") ? access::Scope::kBatch
+                                              : access::Scope::kInference;
+}
+
+Status may_batch(const Context& context, access::KeyId key) {
+  http::Request request;
+  request.principal = static_cast<std::int64_t>(key);
+  auto caller = generating_caller(context, request);
+  return caller ? ok() : Status(std::move(caller).error().in("the key of this batch"));
 }
 
 // Longest wait for usage that is on its way to the ledger, at the end.
@@ -76,6 +96,7 @@ Result<std::unique_ptr<Service>> Service::create(
   if (!options.content_log.file.empty()) {
     DAYBREAK_TRY(content_log, ContentLog::open(options.content_log, metrics, log));
   }
+  auto replays = std::make_shared<ReplayStore>(options.replays);
   const std::size_t workers = options.workers;
   auto access = options.access;
   const std::vector<std::string> names = options.model_names;
@@ -91,6 +112,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .access = std::move(access),
                                                .responses = std::move(responses),
                                                .content_log = std::move(content_log),
+                                               .replays = std::move(replays),
                                                .workers{workers}});
   metrics.add_collector(collect_process_metrics);
   metrics.add_collector([&generator, name = context->options.model_names.front(),
@@ -104,6 +126,8 @@ Result<std::unique_ptr<Service>> Service::create(
       });
   metrics.add_collector(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
+  metrics.add_collector(
+      [store = context->replays](MetricsSink& sink) { report_replays(sink, store->stats()); });
   std::unique_ptr<Service> service(new Service(std::move(context)));  // NOLINT: private constructor
   DAYBREAK_CHECK_OK(service->start_batches());
   return service;
@@ -115,8 +139,10 @@ Status Service::start_batches() {
   }
   DAYBREAK_TRY(batches_,
                BatchService::start(
-                   context_->options.batches, generation_handlers(*context_),
-                   [&generator = context_->generator] { return generator.stats().queued > 0; },
+                   context_->options.batches,
+                   {.handlers = generation_handlers(*context_),
+                    .busy = [this] { return context_->generator.stats().queued > 0; },
+                    .may_run = [this](access::KeyId key) { return may_batch(*context_, key); }},
                    random_bits, context_->log));
   return ok();
 }
@@ -141,9 +167,11 @@ http::Router Service::router() {
     if (std::ranges::find(kOpenRoutes, pattern) != kOpenRoutes.end()) {
       return handler;
     }
-    return with_key(*context_, access::Scope::kInference,
-                    is_anthropic(pattern) ? anthropic_error_response : openai_refusal,
-                    std::move(handler));
+    const RefuseFn refusal = is_anthropic(pattern) ? anthropic_error_response : openai_refusal;
+    if (std::ranges::find(kReplayedRoutes, pattern) != kReplayedRoutes.end()) {
+      handler = with_replay(*context_, refusal, std::move(handler));
+    }
+    return with_key(*context_, scope_of(pattern), refusal, std::move(handler));
   });
   return router;
 }

@@ -28,7 +28,7 @@ Reloader::Reloader(ConfigSources sources, EffectiveConfig running, Log& log, Met
 std::vector<FileStamp> Reloader::stamps() const {
   const ServerConfig& config = running_.values;
   return {stamp_of(sources_.file), stamp_of(config.tls_certificate), stamp_of(config.tls_key),
-          stamp_of(config.tls_client_ca)};
+          stamp_of(config.tls_client_ca), stamp_of(config.prices)};
 }
 
 void Reloader::poll() {
@@ -87,7 +87,8 @@ void Reloader::reload(std::string_view cause) {
   }
   const bool other_files = next.values.tls_certificate != running_.values.tls_certificate ||
                            next.values.tls_key != running_.values.tls_key ||
-                           next.values.tls_client_ca != running_.values.tls_client_ca;
+                           next.values.tls_client_ca != running_.values.tls_client_ca ||
+                           next.values.prices != running_.values.prices;
   running_ = std::move(next);
   if (other_files) {
     seen_ = stamps();

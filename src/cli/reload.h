@@ -51,8 +51,8 @@ class Reloader {
   // Reads the configuration again and takes over what can change. `cause` is for the log, which
   // gets one line: what changed and what needs a restart, or why nothing did.
   void reload(std::string_view cause);
-  // Does reload() if a file has changed since it was last read: the configuration, or one of
-  // TLS; then what on_poll() asked for.
+  // Does reload() if a file has changed since it was last read: the configuration, the
+  // prices, or one of TLS; then what on_poll() asked for.
   void poll();
   // Adds what looks for changes of its own at every poll().
   void on_poll(std::function<void()> look) { looks_.push_back(std::move(look)); }

@@ -146,13 +146,16 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .model_context = loaded.model->config().max_positions,
                     .workers = config.workers,
                     .keep_alive_comments = seconds(config.keep_alive_comments),
-                    .content_log = {.file = config.content_log,
-                                    .max_file_bytes = std::uint64_t{config.content_log_mb} << 20U},
                     .responses = {.max_bytes = config.response_store_mb << 20U,
                                   .max_age = std::chrono::seconds(config.response_store_seconds)},
+                    .replays = {.grace = seconds(config.retry_grace_seconds),
+                                .max_bytes = config.retry_store_mb << 20U,
+                                .max_age = std::chrono::seconds(config.retry_store_seconds)},
                     .batches = {.directory = config.files_dir,
                                 .max_bytes = std::uint64_t{config.files_mb} << 20U,
                                 .in_flight = config.batch_in_flight},
+                    .content_log = {.file = config.content_log,
+                                    .max_file_bytes = std::uint64_t{config.content_log_mb} << 20U},
                     .access = access,
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,
@@ -166,6 +169,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   std::fflush(stdout);
 
   attach_reload(reloader, *server, *service, names, log);
+  attach_price_reload(reloader, access.get(), names.front());
   reloader.on_poll([&] { reload_keys(access.get(), log); });
   const int received = wait_for_stop(signals, reloader);
   const std::size_t drain_seconds = reloader.running().drain_seconds;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/server_access.h"
+
 namespace daybreak::cli {
 namespace {
 
@@ -94,6 +96,18 @@ void attach_reload(Reloader& reloader, http::Server& server, api::Service& servi
           }
         });
   });
+}
+
+void attach_price_reload(Reloader& reloader, access::AccessPolicy* policy, std::string model) {
+  reloader.on_reload(
+      [policy, model = std::move(model)](const ServerConfig& next) -> Result<Reloader::Commit> {
+        DAYBREAK_TRY(access::Prices prices, read_prices(next, model));
+        return Reloader::Commit([policy, prices = std::move(prices)] {
+          if (policy != nullptr) {
+            policy->set_prices(prices);
+          }
+        });
+      });
 }
 
 }  // namespace daybreak::cli

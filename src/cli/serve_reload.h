@@ -3,6 +3,7 @@
 
 // How the configuration becomes options of the HTTP server, at the start and on a reload.
 
+#include "access/access_policy.h"
 #include "api/service.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -27,5 +28,8 @@ void raise_descriptor_limit(std::size_t connections, Log& log);
 // `names` is what the model is called when the configuration does not say.
 void attach_reload(Reloader& reloader, http::Server& server, api::Service& service,
                    std::vector<std::string> names, Log& log);
+
+// Lets `reloader` change what `model` costs. `policy` outlives it; null: there are no prices.
+void attach_price_reload(Reloader& reloader, access::AccessPolicy* policy, std::string model);
 
 }  // namespace daybreak::cli

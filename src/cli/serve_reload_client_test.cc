@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "access/key_store.h"
+#include "access/usage_rows.h"
 #include "cli/serve_child.h"
 #include "http/tls_test_client.h"
 #include "testing/raw_client.h"
@@ -127,6 +129,53 @@ TEST(ServeReloadClient, BadTlsOptionsAreNamedAtTheStart) {
     EXPECT_NE(errors.find(says), std::string::npos) << errors;
     EXPECT_EQ(child.wait(), 2);
   }
+}
+
+TEST(ServeReloadClient, PricesAreTakenOverAndBadOnesAreNot) {
+  const TemporaryDirectory directory;
+  const std::string db = directory.file("access.db");
+  access::KeySettings settings;
+  settings.name = "test";
+  settings.scopes.add(access::Scope::kInference);
+  const std::string key =
+      (*access::KeyStore::open(
+           {.database = db, .pepper = {}, .missing = access::Database::Missing::kCreate}))
+          ->create(settings)
+          ->text;
+  const auto price = [&](const std::string& model, const std::string& usd) {
+    return directory.write("prices.yaml", "usd_per_million_tokens:\n  " + model + ": {prompt: " +
+                                              usd + ", cached: 0, completion: " + usd + "}\n");
+  };
+  const std::string prices = price("nano", "1");
+  Child child(serve({"--access-db", db, "--prices", prices, "--served-model-name", "nano"}));
+  const std::uint16_t port = port_of(child.read_line());
+  // Returns what a token of a request made now costs, in micro-dollars.
+  const auto token_cost = [&]() -> std::int64_t {
+    const std::string body = R"({"prompt":"abc","max_tokens":1})";
+    testing::RawClient client(port);
+    client.send("POST /v1/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key +
+                "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    EXPECT_EQ(status_of(client.read_response()), 200);
+    access::Database database =
+        *access::open_access_database(db, access::Database::Missing::kRefuse);
+    access::Usage last;
+    EXPECT_TRUE(access::scan_usage(database, {}, [&](const access::Usage& usage) {
+      last = usage;
+      return ok();
+    }));
+    return last.cost_micro_usd / last.tokens.total();
+  };
+  EXPECT_EQ(token_cost(), 1);
+  for (const auto& [model, usd] : {std::pair{"nano", "many"}, {"other", "2"}}) {
+    price(model, usd);
+    const std::string line = child.read_error_line("cause=file");
+    EXPECT_NE(line.find("reload failed, nothing changed"), std::string::npos) << line;
+    EXPECT_NE(line.find("prices"), std::string::npos) << line;
+    EXPECT_EQ(token_cost(), 1);
+  }
+  price("nano", "7");
+  EXPECT_NE(child.read_error_line("cause=file").find(" reloaded "), std::string::npos);
+  EXPECT_EQ(token_cost(), 7);
 }
 
 }  // namespace

@@ -5,26 +5,27 @@
 
 namespace daybreak::cli {
 
+Result<access::Prices> read_prices(const ServerConfig& config, const std::string& model) {
+  if (config.prices.empty()) {
+    return access::Prices();
+  }
+  if (config.access_db.empty()) {
+    return Error{Errc::kInvalidArgument,
+                 "prices: expected access_db beside it, for the ledger, found none"};
+  }
+  DAYBREAK_TRY(access::Prices prices, access::Prices::read(config.prices));
+  if (const auto price = prices.of(model); !price) {
+    return Error(price.error()).in("prices: " + config.prices);
+  }
+  return prices;
+}
+
 Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& config,
                                                           const std::string& model) {
-  if (config.access_db.empty()) {
-    if (!config.prices.empty()) {
-      return Error{Errc::kInvalidArgument,
-                   "prices: expected access_db beside it, for the ledger, found none"};
-    }
-    return std::shared_ptr<access::AccessPolicy>();
-  }
-  if (!config.files_dir.empty()) {
-    return Error{Errc::kUnsupported,
-                 "files_dir: expected none beside access_db, since requests of batches are not "
-                 "accounted to keys yet"};
-  }
   access::AccessOptions options;
-  if (!config.prices.empty()) {
-    DAYBREAK_TRY(options.prices, access::Prices::read(config.prices));
-    if (const auto price = options.prices.of(model); !price) {
-      return Error(price.error()).in("prices");
-    }
+  DAYBREAK_TRY(options.prices, read_prices(config, model));
+  if (config.access_db.empty()) {
+    return std::shared_ptr<access::AccessPolicy>();
   }
   DAYBREAK_TRY(options.keys, access::KeyStore::open(
                                  {.database = config.access_db, .pepper = config.access_pepper}));

@@ -14,10 +14,15 @@
 
 namespace daybreak::cli {
 
-// Returns null without `access_db`. Errors: those of KeyStore, Ledger and Prices, naming the file;
-// kInvalidArgument for `prices` without `access_db`, kNotFound for prices without `model`.
+// Returns null without `access_db`. Errors: those of KeyStore and Ledger, naming the file, and of
+// read_prices().
 [[nodiscard]] Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& config,
                                                                         const std::string& model);
+
+// Returns what tokens cost; without `prices` nothing costs anything. Errors: those of Prices naming
+// the file; kInvalidArgument without `access_db`, kNotFound for prices without `model`.
+[[nodiscard]] Result<access::Prices> read_prices(const ServerConfig& config,
+                                                 const std::string& model);
 
 // Takes over what was changed of the keys; says so. Failing is logged, and the keys stay as they
 // were. Null: nothing.

@@ -49,6 +49,10 @@ struct ServerConfig {
   std::size_t response_store_mb = 64;
   std::size_t response_store_seconds = 3'600;
 
+  std::size_t retry_grace_seconds = 2;
+  std::size_t retry_store_mb = 16;
+  std::size_t retry_store_seconds = 120;
+
   std::string files_dir;
   std::size_t files_mb = 256;
   std::size_t batch_in_flight = 2;

@@ -130,10 +130,11 @@ void ScriptedEngine::run() {
     for (std::size_t i = 0; i < answers_.size(); ++i) {
       Answer& answer = *answers_[i];
       const bool runs = i < options_.max_sequences && !answer.silent();
-      if (answer.cancelled || (runs && answer.due <= now)) {
+      const bool held = answer.script.held != nullptr && *answer.script.held;
+      if (answer.cancelled || (runs && !held && answer.due <= now)) {
         due.push_back(&answer);
       } else if (runs) {
-        next = std::min(next, answer.due);
+        next = std::min(next, held ? now + std::chrono::milliseconds(1) : answer.due);
       }
     }
     for (Answer* answer : due) {

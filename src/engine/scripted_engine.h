@@ -6,6 +6,7 @@
 // not held to the request's constraint.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -28,6 +29,8 @@ struct Script {
   std::optional<Error> error;                 // instead of `finish`: fail with this after the ids
   bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
   std::chrono::milliseconds delay_per_token{0};
+  // Nothing is said while this is true: looked at every millisecond. Null: never.
+  std::shared_ptr<const std::atomic<bool>> held = nullptr;
   // Reported with each token when the request asks for log-probabilities. An id of the prompt at
   // position p has rank p and p times this.
   float logprob = -0.5F;

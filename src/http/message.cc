@@ -45,6 +45,8 @@ std::string_view reason(int status) {
       return "Content Too Large";
     case 417:
       return "Expectation Failed";
+    case 422:
+      return "Unprocessable Content";
     case 429:
       return "Too Many Requests";
     case 431:

@@ -4,6 +4,8 @@
 // Request and Response: what a handler is given and what it answers. Plain values; nothing here
 // knows sockets, JSON or models.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +30,11 @@ struct Request {
   std::string query;   // after '?', may be empty
   std::vector<Header> headers;
   std::string body;
-  std::string id;         // value of x-request-id: the client's if it is well-formed, else ours
-  std::string trace_id;   // of the header traceparent; empty if there is none that is well-formed
+  std::string id;        // value of x-request-id: the client's if it is well-formed, else ours
+  std::string trace_id;  // of the header traceparent; empty if there is none that is well-formed
+  // Whom this process has made the request for by itself, in terms of the layer above. Nothing for
+  // what a client sent, whatever that is.
+  std::optional<std::int64_t> principal = {};
   unsigned version = 11;  // 10 or 11
   bool keep_alive = true;
 

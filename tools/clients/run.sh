@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh openai|responses|anthropic|openapi|batches python|node DAYBREAK_BINARY
+# usage: run.sh openai|responses|anthropic|openapi|batches|retries python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
@@ -31,12 +31,15 @@ case "$client" in
       skip "the client packages cannot be installed with npm"
     run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
-  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
 
 out="$(mktemp)"
 files="$(mktemp -d)"
-"$binary" serve "$here/../../models/nano" --port 0 --threads 1 --files-dir "$files" >"$out" 2>"$out.err" &
+extra=()
+# The packages wait up to eight seconds before they ask again.
+[[ "$protocol" != retries ]] || extra=(--retry-grace-seconds 20)
+"$binary" serve "$here/../../models/nano" --port 0 --threads 1 --files-dir "$files" "${extra[@]}" >"$out" 2>"$out.err" &
 server=$!
 trap 'kill -TERM $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$out" "$out.err" "$files"' EXIT
 for _ in $(seq 600); do

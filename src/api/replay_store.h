@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// ReplayStore: generating calls under way and answers that are kept, for clients that ask again
+// after a time-out: they get the answer that was being made for them instead of a second one.
+// In memory alone, bounded in bytes and age.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "access/api_key.h"
+#include "access/crypto.h"
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "http/message.h"
+
+namespace daybreak::api {
+
+struct ReplayOptions {
+  // How long an answer goes on being made when its client has left and said that it may come again;
+  // 0: not at all.
+  std::chrono::milliseconds grace{2'000};
+  std::size_t max_bytes = std::size_t{16} << 20U;  // of kept answers together; 0: none is kept
+  std::chrono::seconds max_age{120};               // of a kept answer
+  const Clock* clock = &Clock::steady();           // must outlive the store
+};
+
+// What makes two requests the same call.
+struct ReplayKey {
+  access::KeyId caller{};  // nobody is ever given another's answer
+  std::string path;        // with its query
+  std::string name;        // the client's own name for the call; empty: the body tells
+  access::Digest body{};   // of the body
+};
+
+// Thread-safe.
+class ReplayStore {
+ public:
+  using Answer = std::shared_ptr<const http::Response>;  // shared by all who are given it
+
+  class Call;
+  using CallPtr = std::shared_ptr<Call>;
+  struct Kept {
+    CallPtr call;
+    Clock::TimePoint since;
+    std::size_t bytes = 0;
+  };
+
+  // One call: made once, by its first request, for everybody who listens.
+  class Call {
+   public:
+    explicit Call(ReplayKey key) : key_(std::move(key)) {}
+
+   private:
+    friend class ReplayStore;
+    const ReplayKey key_;
+    // Guarded by the store's mutex.
+    std::size_t listeners_ = 1;
+    bool over_ = false;
+    Answer answer_;  // once it is over; null: there is none
+    std::function<void()> on_silence_;
+    std::uint64_t next_listener_ = 1;
+    std::map<std::uint64_t, std::function<void()>> on_over_;  // by listener
+    std::optional<std::list<Kept>::iterator> kept_;
+  };
+
+  struct Claim {
+    CallPtr call;                // null: the name stands for another body
+    std::uint64_t listener = 0;  // who of those that listen; 0: the maker, the call is new
+  };
+  struct Stats {
+    std::size_t waiting = 0;    // requests that wait for an answer being made for an earlier one
+    std::size_t abandoned = 0;  // calls under way that nobody listens to
+    std::size_t kept = 0;
+    std::size_t bytes = 0;
+    std::uint64_t replayed = 0;  // requests that were given an answer made for an earlier one
+  };
+
+  explicit ReplayStore(ReplayOptions options) : options_(options) {}
+
+  [[nodiscard]] std::chrono::milliseconds grace() const { return options_.grace; }
+
+  // Finds the call a request is, and listens to it. Named calls are joined whenever they are known.
+  // Others only by a request that `is_retry`, and only if nobody listens: two clients that ask the
+  // same thing get two answers.
+  [[nodiscard]] Claim claim(const ReplayKey& key, bool is_retry);
+
+  // For the maker.
+  // Sets what to do each time the last listener leaves; called by the one that left, must be quick.
+  void on_silence(const CallPtr& call, std::function<void()> callback);
+  // Forgets the call unless somebody listens. Returns whether it did: then nobody ever will.
+  [[nodiscard]] bool give_up(const CallPtr& call);
+  // Ends the call; null: without an answer, and whoever listens makes his own. Does nothing the
+  // second time.
+  void finish(const CallPtr& call, Answer answer);
+
+  // For those who listen.
+  // Calls `callback` once when the call is over, at once if it is; perhaps still after leave(), if
+  // both come at the same time.
+  void on_over(const CallPtr& call, std::uint64_t listener, std::function<void()> callback);
+  // REQUIRES: it is over.
+  [[nodiscard]] Answer answer(const CallPtr& call);
+  // Ends listening. `heard`: the answer has been sent; an answer without a name is then forgotten.
+  void leave(const CallPtr& call, std::uint64_t listener, bool heard);
+
+  void count_replay();
+  [[nodiscard]] Stats stats();
+
+ private:
+  // Where a call is found: by its name if it has one, else by its body.
+  using Place = std::tuple<access::KeyId, std::string, std::string, access::Digest>;
+  [[nodiscard]] static Place place_of(const ReplayKey& key);
+
+  void keep(const CallPtr& call);
+  void forget(const CallPtr& call);
+  void drop_old();
+
+  const ReplayOptions options_;
+  std::mutex mutex_;  // guards what follows, and calls
+  std::multimap<Place, CallPtr> calls_;
+  std::list<Kept> kept_;   // those with an answer, oldest first
+  std::size_t bytes_ = 0;  // of kept_
+  std::uint64_t replayed_ = 0;
+};
+
+void report_replays(MetricsSink& sink, const ReplayStore::Stats& stats);
+
+}  // namespace daybreak::api
