@@ -22,9 +22,8 @@ namespace {
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 
 Error failure(const char* what, const std::filesystem::path& file) {
-  return {Errc::kIo,
-          "content_log: cannot " + std::string(what) + " " + file.string() + ": " +
-              std::strerror(errno)};  // NOLINT: of this thread
+  return {Errc::kIo, "content_log: cannot " + std::string(what) + " " + file.string() + ": " +
+                         std::strerror(errno)};  // NOLINT: of this thread
 }
 
 // Milliseconds since 1970 as 2026-01-02T03:04:05.678Z.
@@ -121,8 +120,8 @@ void ContentLog::run() {
 
 Status ContentLog::open_file() {
   // No link and no pipe: whoever can write the directory must not choose where content goes.
-  file_ = ::open(options_.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK |
-                 O_CLOEXEC, kOwnerOnly);
+  file_ = ::open(options_.file.c_str(),
+                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnerOnly);
   if (file_ < 0) {
     return failure("open", options_.file);
   }

@@ -53,14 +53,14 @@ struct SecretForm {
   std::size_t least;
 };
 constexpr std::array kSecretForms = {
-    SecretForm{"sk-", 16},   SecretForm{"pk-", 16},   SecretForm{"rk-", 16},
-    SecretForm{"sk_", 16},   SecretForm{"pk_", 16},   SecretForm{"rk_", 16},
-    SecretForm{"ghp_", 20},  SecretForm{"gho_", 20},  SecretForm{"ghu_", 20},
-    SecretForm{"ghs_", 20},  SecretForm{"ghr_", 20},  SecretForm{"github_pat_", 20},
-    SecretForm{"glpat-", 16}, SecretForm{"hf_", 20},  SecretForm{"AKIA", 16},
-    SecretForm{"ASIA", 16},  SecretForm{"AIza", 30},  SecretForm{"xoxa-", 10},
-    SecretForm{"xoxb-", 10}, SecretForm{"xoxp-", 10}, SecretForm{"xoxr-", 10},
-    SecretForm{"xoxs-", 10}, SecretForm{"npm_", 20},  SecretForm{"pypi-", 16}};
+    SecretForm{"sk-", 16},    SecretForm{"pk-", 16},   SecretForm{"rk-", 16},
+    SecretForm{"sk_", 16},    SecretForm{"pk_", 16},   SecretForm{"rk_", 16},
+    SecretForm{"ghp_", 20},   SecretForm{"gho_", 20},  SecretForm{"ghu_", 20},
+    SecretForm{"ghs_", 20},   SecretForm{"ghr_", 20},  SecretForm{"github_pat_", 20},
+    SecretForm{"glpat-", 16}, SecretForm{"hf_", 20},   SecretForm{"AKIA", 16},
+    SecretForm{"ASIA", 16},   SecretForm{"AIza", 30},  SecretForm{"xoxa-", 10},
+    SecretForm{"xoxb-", 10},  SecretForm{"xoxp-", 10}, SecretForm{"xoxr-", 10},
+    SecretForm{"xoxs-", 10},  SecretForm{"npm_", 20},  SecretForm{"pypi-", 16}};
 
 std::optional<Found> find_private_key(std::string_view text) {
   constexpr std::string_view kBegin = "-----BEGIN ";
@@ -305,8 +305,8 @@ class Redactor {
   bool email() {
     const std::size_t domain = domain_length(text_.substr(at_ + 1));
     std::size_t begin = out_.size();
-    const std::size_t least = std::max(
-        verbatim_from_, out_.size() > kMaxLocalPart ? out_.size() - kMaxLocalPart : 0);
+    const std::size_t least =
+        std::max(verbatim_from_, out_.size() > kMaxLocalPart ? out_.size() - kMaxLocalPart : 0);
     while (begin > least && is_local(out_[begin - 1])) {
       --begin;
     }
