@@ -89,6 +89,7 @@ class Answers {
     }
     return out;
   }
+  [[nodiscard]] ContentLog* content_log() const { return context_.content_log.get(); }
   // Set by the first token of any choice.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_token() const {
     return first_token_;

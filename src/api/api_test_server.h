@@ -35,6 +35,7 @@ struct TestApiOptions {
   ResponseStoreOptions responses{};
   ReplayOptions replays{};
   BatchOptions batches{};
+  ContentLogOptions content_log{};
   grammar::GrammarServiceOptions grammars{};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;
   std::shared_ptr<access::AccessPolicy> access = nullptr;
@@ -65,6 +66,7 @@ class TestApi {
                                  .responses = options.responses,
                                  .replays = options.replays,
                                  .batches = options.batches,
+                                 .content_log = options.content_log,
                                  .access = options.access,
                                  .slots = options.slots,
                                  .slot_save_path = options.slot_save_path,

@@ -15,6 +15,7 @@
 
 #include "access/access_policy.h"
 #include "api/batch_options.h"
+#include "api/content_log.h"
 #include "api/replay_store.h"
 #include "api/request_metrics.h"
 #include "api/response_store.h"
@@ -53,6 +54,7 @@ struct ServiceOptions {
   ResponseStoreOptions responses = {};                     // kept for previous_response_id
   ReplayOptions replays = {};                              // answers for clients that ask again
   BatchOptions batches = {};                               // without a directory: none
+  ContentLogOptions content_log = {};                      // without a file: none
   std::shared_ptr<access::AccessPolicy> access = nullptr;  // keys, limits and the usage ledger
   // What /slots and /reset_prefix_cache act on; outlives the service. Null: there are none.
   engine::SlotControl* slots = nullptr;
@@ -75,6 +77,7 @@ struct Context {
   std::shared_ptr<grammar::GrammarService> grammars;
   std::shared_ptr<access::AccessPolicy> access;  // null: everybody may, nothing is recorded
   std::shared_ptr<ResponseStore> responses;
+  std::shared_ptr<ContentLog> content_log;  // null: content is written down nowhere
   std::shared_ptr<ReplayStore> replays;
   mutable RequestMetrics request_metrics;
   std::shared_ptr<Telemetry> telemetry;  // null: nothing is exported

@@ -93,4 +93,12 @@ std::vector<chat::CompletionChoice> Generation::completions() const {
   return out;
 }
 
+std::string Generation::choices_json() const {
+  std::vector<chat::CompletionChoice> choices = completions();
+  for (chat::CompletionChoice& choice : choices) {
+    choice.logprobs.reset();
+  }
+  return chat::choices_json(choices);
+}
+
 }  // namespace daybreak::api

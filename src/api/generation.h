@@ -6,6 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "api/answers.h"
@@ -31,6 +32,8 @@ class Generation final : public Answers<Choice, ChoiceDelta> {
 
   [[nodiscard]] chat::TokenUsage usage() const;
   [[nodiscard]] std::vector<chat::CompletionChoice> completions() const;
+  // For the content log: the choices so far, without log-probabilities, whose texts are pieces.
+  [[nodiscard]] std::string choices_json() const;
 
  private:
   Status consume(const Batch& batch, std::vector<ChoiceDelta>& out) override;

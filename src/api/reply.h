@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/admission.h"
+#include "api/content_log.h"
 #include "api/keep_alive.h"
 #include "api/unhook.h"
 #include "base/result.h"
@@ -128,6 +129,18 @@ void note_generation(http::Exchange& exchange, const Generation& generation,
   }
 }
 
+// Writes the request and what has been generated into the content log, if there is one.
+template <class Generation>
+void note_content(const http::Exchange& exchange, const Generation& generation) {
+  if (ContentLog* const log = generation.content_log(); log != nullptr) {
+    const http::Request& request = exchange.request();
+    log->write({.request_id = request.id,
+                .route = request.path,
+                .request = request.body,
+                .choices = generation.choices_json()});
+  }
+}
+
 // Submits, answers, and stops the generator when the client leaves. `keep_alive`: see
 // ServiceOptions::keep_alive_comments.
 template <class Call, class Generation>
@@ -145,6 +158,7 @@ http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& 
     co_await reply_whole(exchange, refusal, call, generation, admission);
   }
   note_generation(exchange, generation, began);
+  note_content(exchange, generation);
 }
 
 }  // namespace daybreak::api

@@ -107,6 +107,10 @@ Result<std::unique_ptr<Service>> Service::create(
     DAYBREAK_TRY(telemetry, Telemetry::start(*options.telemetry, log));
   }
   auto responses = std::make_shared<ResponseStore>(options.responses, random_bits);
+  std::shared_ptr<ContentLog> content_log;
+  if (!options.content_log.file.empty()) {
+    DAYBREAK_TRY(content_log, ContentLog::open(options.content_log, metrics, log));
+  }
   auto replays = std::make_shared<ReplayStore>(options.replays);
   const std::size_t workers = options.workers;
   auto access = options.access;
@@ -122,6 +126,7 @@ Result<std::unique_ptr<Service>> Service::create(
                                                .grammars = std::move(grammars),
                                                .access = std::move(access),
                                                .responses = std::move(responses),
+                                               .content_log = std::move(content_log),
                                                .replays = std::move(replays),
                                                .request_metrics{metrics, names.front()},
                                                .telemetry = std::move(telemetry),

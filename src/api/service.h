@@ -26,8 +26,8 @@ class Service {
  public:
   // `generator`, `metrics` and `log` must outlive the service.
   // Errors: kNotFound (the vocabulary lacks a marker), kInvalidArgument (no model name, an option
-  // of `grammars` out of its range, slot_save_path is no directory),
-  // those of BatchService::start().
+  // of `grammars` out of its range, slot_save_path is no directory), those of BatchService::start()
+  // and ContentLog::open().
   [[nodiscard]] static Result<std::unique_ptr<Service>> create(
       ServiceOptions options, std::shared_ptr<const tokenizer::Tokenizer> tokenizer,
       engine::Generator& generator, Metrics& metrics, Log& log);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "api/random.h"
@@ -82,6 +83,19 @@ chat::TokenUsage TextGeneration::usage() const {
       std::accumulate(cached_tokens_.begin(), cached_tokens_.end(), std::size_t{0});
   usage.cached_tokens = std::min(cached, usage.prompt_tokens);
   return usage;
+}
+
+std::string TextGeneration::choices_json() const {
+  std::string out = "[";
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    const TextAnswer& answer = choices_[i].answer();
+    out += (i > 0 ? ",{\"index\":" : "{\"index\":") + std::to_string(i) + ",\"text\":";
+    chat::append_json_text(out, answer.text);
+    out += ",\"finish_reason\":";
+    chat::append_json_text(out, answer.finish_reason);
+    out += '}';
+  }
+  return out + "]";
 }
 
 }  // namespace daybreak::api

@@ -6,6 +6,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "api/answers.h"
@@ -36,6 +37,8 @@ class TextGeneration final : public Answers<TextChoice, TextChoiceDelta> {
   [[nodiscard]] const TextAnswer& answer(std::size_t choice) const {
     return choices_[choice].answer();
   }
+  // For the content log: the choices so far, without log-probabilities, whose texts are pieces.
+  [[nodiscard]] std::string choices_json() const;
 
  private:
   Status consume(const Batch& batch, std::vector<TextChoiceDelta>& out) override;

@@ -197,6 +197,15 @@ std::string usage_json(const TokenUsage& usage) {
   return out + "{\"reasoning_tokens\":" + std::to_string(usage.reasoning_tokens) + "}}";
 }
 
+std::string choices_json(std::span<const CompletionChoice> choices) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    out += i > 0 ? "," : "";
+    append_choice(out, choices[i]);
+  }
+  return out + "]";
+}
+
 std::string chat_completion_json(const ReplyHead& head, std::span<const CompletionChoice> choices,
                                  const TokenUsage& usage) {
   std::string out = open_reply(head, "chat.completion");

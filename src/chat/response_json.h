@@ -60,6 +60,9 @@ struct CompletionChoice {
                                                std::span<const CompletionChoice> choices,
                                                const TokenUsage& usage);
 
+// The choices alone, as a JSON array. REQUIRES: as above.
+[[nodiscard]] std::string choices_json(std::span<const CompletionChoice> choices);
+
 // The first chunk of a choice: {"role":"assistant","content":""}.
 [[nodiscard]] std::string role_chunk_json(const ReplyHead& head, std::size_t choice);
 

@@ -41,6 +41,9 @@ struct ServerConfig {
   std::string access_pepper;
   std::string prices;
 
+  std::string content_log;
+  std::size_t content_log_mb = 256;
+
   std::size_t grammar_threads = 1;
   std::size_t grammar_cache_mb = 64;
   std::size_t grammar_steps = 4'000'000;

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/content_log.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <system_error>
+#include <utility>
+
+#include "api/redaction.h"
+#include "chat/response_json.h"
+
+namespace daybreak::api {
+namespace {
+
+constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
+
+Error failure(const char* what, const std::filesystem::path& file) {
+  return {Errc::kIo, "content_log: cannot " + std::string(what) + " " + file.string() + ": " +
+                         std::strerror(errno)};  // NOLINT: of this thread
+}
+
+// Milliseconds since 1970 as 2026-01-02T03:04:05.678Z.
+std::string utc_text(std::int64_t time_ms) {
+  const auto seconds = static_cast<std::time_t>(time_ms / 1'000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S.", &parts);
+  const std::string milliseconds = std::to_string(1'000 + time_ms % 1'000);
+  return std::string(text.data(), size) + milliseconds.substr(1) + "Z";
+}
+
+std::string line_of(const ContentEntry& entry, std::int64_t time_ms) {
+  std::string line = R"({"time":")" + utc_text(time_ms) + R"(","request_id":)";
+  // Clients choose their request ids.
+  chat::append_json_text(line, redact(entry.request_id));
+  line += R"(,"route":)";
+  chat::append_json_text(line, entry.route);
+  line += R"(,"request":)" + redact_json(entry.request);
+  line += R"(,"choices":)" + redact_json(entry.choices) + "}\n";
+  return line;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ContentLog>> ContentLog::open(ContentLogOptions options, Metrics& metrics,
+                                                     Log& log) {
+  // The constructor is private.
+  std::unique_ptr<ContentLog> made(new ContentLog(std::move(options), metrics, log));  // NOLINT
+  DAYBREAK_CHECK_OK(made->open_file());
+  made->thread_ = std::thread([self = made.get()] { self->run(); });
+  return made;
+}
+
+ContentLog::ContentLog(ContentLogOptions options, Metrics& metrics, Log& log)
+    : options_(std::move(options)),
+      log_(log),
+      written_(metrics.counter("daybreak_content_log_entries_total", "Entries of the content log",
+                               {{"result", "written"}})),
+      dropped_(metrics.counter("daybreak_content_log_entries_total", "Entries of the content log",
+                               {{"result", "dropped"}})),
+      failed_(metrics.counter("daybreak_content_log_entries_total", "Entries of the content log",
+                              {{"result", "failed"}})) {}
+
+ContentLog::~ContentLog() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+  close_file();
+}
+
+void ContentLog::write(ContentEntry entry) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  Waiting waiting{.entry = std::move(entry),
+                  .time_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+  waiting.bytes = sizeof waiting + waiting.entry.request.size() + waiting.entry.choices.size();
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_bytes_ + waiting.bytes > options_.max_waiting_bytes) {
+      return dropped_.add();
+    }
+    waiting_bytes_ += waiting.bytes;
+    waiting_.push_back(std::move(waiting));
+  }
+  changed_.notify_one();
+}
+
+void ContentLog::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    if (waiting_.empty()) {
+      return;
+    }
+    const Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    const Status status = append(line_of(next.entry, next.time_ms));
+    (status ? written_ : failed_).add();
+    // Told once, not once an entry.
+    if (const bool was = std::exchange(failing_, !status); !status && !was) {
+      log_.warning("content log", {{"error", std::string_view(status.error().message)}});
+    }
+    lock.lock();
+    waiting_bytes_ -= next.bytes;
+  }
+}
+
+Status ContentLog::open_file() {
+  // No link and no pipe: whoever can write the directory must not choose where content goes.
+  file_ = ::open(options_.file.c_str(),
+                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnerOnly);
+  if (file_ < 0) {
+    return failure("open", options_.file);
+  }
+  struct stat state{};
+  if (::fstat(file_, &state) != 0 || !S_ISREG(state.st_mode)) {
+    close_file();
+    return Error{Errc::kIo, "content_log: expected a regular file, found something else: " +
+                                options_.file.string()};
+  }
+  return ok();
+}
+
+// Returns the size of the file to which a line of `bytes` can be appended.
+Result<off_t> ContentLog::file_for(std::size_t bytes) {
+  struct stat here{};
+  struct stat there{};
+  // Whoever rotates logs may have moved it.
+  if (file_ >= 0 && (::stat(options_.file.c_str(), &there) != 0 || ::fstat(file_, &here) != 0 ||
+                     here.st_ino != there.st_ino)) {
+    close_file();
+  }
+  if (file_ < 0) {
+    DAYBREAK_CHECK_OK(open_file());
+  }
+  if (::fstat(file_, &here) != 0) {
+    return failure("read the size of", options_.file);
+  }
+  if (here.st_size == 0 ||
+      static_cast<std::uint64_t>(here.st_size) + bytes <= options_.max_file_bytes) {
+    return here.st_size;
+  }
+  std::filesystem::path old = options_.file;
+  old += ".1";
+  if (::rename(options_.file.c_str(), old.c_str()) != 0) {
+    return failure("rename", options_.file);
+  }
+  close_file();
+  DAYBREAK_CHECK_OK(open_file());
+  return 0;
+}
+
+// Appends a line whole, or nothing.
+Status ContentLog::append(const std::string& line) {
+  DAYBREAK_TRY(const off_t before, file_for(line.size()));
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t got = ::write(file_, line.data() + done, line.size() - done);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      Error error = failure("write", options_.file);
+      // Half a line would spoil the next one.
+      if (::ftruncate(file_, before) != 0) {
+        close_file();
+      }
+      return error;
+    }
+    done += static_cast<std::size_t>(got);
+  }
+  return ok();
+}
+
+void ContentLog::close_file() {
+  if (file_ >= 0) {
+    ::close(std::exchange(file_, -1));
+  }
+}
+
+}  // namespace daybreak::api

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Redaction: takes out of texts what identifies or authorises somebody. What is found is replaced
+// by its kind in brackets:
+//   [card]    13 to 19 digits, alone or in groups, whose check digit is right (Luhn, ISO/IEC 7812)
+//   [email]   local@domain.tld
+//   [phone]   +, then 8 to 15 digits in any groups; 3-3-4 digits in groups, as in North America
+//   [secret]  API keys, tokens and private keys by the forms their issuers gave them
+//   [data N bytes]  data: URLs, for their size
+// These are rules about spelling: what is spelled otherwise stays, and a number may look like a
+// card by chance (one in ten of that length).
+
+#include <string>
+#include <string_view>
+
+namespace daybreak::api {
+
+// Returns `text` with what the rules find replaced. Linear time. Thread-safe.
+[[nodiscard]] std::string redact(std::string_view text);
+
+// Returns the JSON value `json` with every string, key and number redacted: strings that are JSON
+// themselves (arguments of tools) as JSON, since an escape could hide what is in them. What is no
+// JSON becomes a string that tells its size alone. Thread-safe.
+[[nodiscard]] std::string redact_json(std::string_view json);
+
+}  // namespace daybreak::api

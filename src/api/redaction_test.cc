@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/redaction.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace daybreak::api {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Redaction, CardsWithARightCheckDigit) {
+  EXPECT_EQ(redact("pay 4111111111111111 now"), "pay [card] now");
+  EXPECT_EQ(redact("4111 1111 1111 1111, 5500-0000-0000-0004"), "[card], [card]");
+  EXPECT_EQ(redact("no 12 4111 1111 1111 1111"), "no 12 [card]");
+  EXPECT_EQ(redact("378282246310005 6011000990139424"), "[card] [card]");
+  EXPECT_EQ(redact("4111111111111112"), "4111111111111112");
+  EXPECT_EQ(redact("0000000000000000"), "0000000000000000");
+  EXPECT_EQ(redact("x4111111111111111"), "x4111111111111111");
+  EXPECT_EQ(redact("4111111111111111x"), "4111111111111111x");
+  EXPECT_EQ(redact("41111111111111111111111111"), "41111111111111111111111111");
+}
+
+TEST(Redaction, EmailAddresses) {
+  EXPECT_EQ(redact("to ada.l+x@mail.example.org."), "to [email].");
+  EXPECT_EQ(redact("<j\xC3\xBCrgen@b\xC3\xBC\x63her.de>"), "<[email]>");
+  EXPECT_EQ(redact("a@b.c,d@e.f"), "[email],[email]");
+  EXPECT_EQ(redact("@name me@host a@ @"), "@name me@host a@ @");
+  // The longest local part there can be; what is before it is no part of an address.
+  EXPECT_EQ(redact(std::string(100, 'a') + "@b.c"), std::string(36, 'a') + "[email]");
+}
+
+TEST(Redaction, PhoneNumbers) {
+  EXPECT_EQ(redact("call +49 (0)30 / 901820 or +1-202-555-0143!"), "call [phone] or [phone]!");
+  EXPECT_EQ(redact("(202) 555-0143 and 202.555.0143"), "[phone] and [phone]");
+  EXPECT_EQ(redact("+1234567 2026-11-30 3-3-4 10.0.0.1 +"), "+1234567 2026-11-30 3-3-4 10.0.0.1 +");
+  EXPECT_EQ(redact("1 + 1 = 2"), "1 + 1 = 2");
+}
+
+TEST(Redaction, SecretsByTheirForm) {
+  const std::string tail = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+  for (const std::string start : {"sk-", "sk-db-", "sk-proj-", "ghp_", "github_pat_", "glpat-",
+                                  "hf_", "AKIA", "AIza", "xoxb-", "npm_", "Bearer "}) {
+    EXPECT_EQ(redact("k=" + start + tail + "."), "k=[secret].") << start;
+  }
+  EXPECT_EQ(redact("eyJhbGciOi.eyJzdWIiOi.c2ln-_ ok"), "[secret] ok");
+  EXPECT_EQ(redact("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok"),
+            "[secret]\nok");
+  EXPECT_EQ(redact("-----BEGIN PRIVATE KEY-----\nMIIE"), "[secret]");
+  EXPECT_EQ(redact("sk-short ask-AbCdEfGhIjKlMnOp eyJ.a.b -----BEGIN CERTIFICATE-----"),
+            "sk-short ask-AbCdEfGhIjKlMnOp eyJ.a.b -----BEGIN CERTIFICATE-----");
+}
+
+TEST(Redaction, DataUrlsTellTheirSize) {
+  EXPECT_EQ(redact("see data:image/png;base64,iVBORw0KGgo= there"), "see [data 34 bytes] there");
+}
+
+TEST(Redaction, JsonStaysJsonAndEscapesHideNothing) {
+  const std::string out = redact_json(
+      R"({"a\u0040b.org":"x\u0040y.org","n":4111111111111111,"m":-1.5e3,"t":true,"z":null,
+          "arguments":"{\"to\":\"\\u0061\\u0040b.c\",\"d\":[1,2]}","l":["[not json a@b.c"]})");
+  EXPECT_EQ(out, R"({"[email]":"[email]","n":"[card]","m":-1.5e3,"t":true,"z":null,)"
+                 R"("arguments":"{\"to\":\"[email]\",\"d\":[1,2]}","l":["[not json [email]"]})");
+  EXPECT_TRUE(Json::accept(out));
+  EXPECT_EQ(redact_json("{\"a\":"), R"("[unreadable 5 bytes]")");
+}
+
+// Work per byte is bounded: each of these is read in one go, or would take hours.
+TEST(Redaction, NoTextTakesMoreThanItsLength) {
+  for (const std::string piece : {"eyJa-", "sk-", "+1 ", "1 ", "a@", "@", "-----BEGIN ", "(1", "1-",
+                                  "data:", "Bearer ", "a.", "eyJa.", "11111111111111111111 "}) {
+    std::string text;
+    while (text.size() < 4'000'000) {
+      text += piece;
+    }
+    EXPECT_FALSE(redact(text).empty());
+  }
+}
+
+}  // namespace
+}  // namespace daybreak::api
