@@ -23,7 +23,7 @@ std::map<std::string, std::string> documented(std::set<std::string>& optional) {
   std::ifstream file(testing::source_path("docs/metrics.md"));
   std::map<std::string, std::string> out;
   for (std::string line; std::getline(file, line);) {
-    static const std::regex kRow(R"(\| `([a-z_:]+)` \| (counter|gauge|histogram)( \*)? \|.*)");
+    static const std::regex kRow(R"(\| `([a-z0-9_:]+)` \| (counter|gauge|histogram)( \*)? \|.*)");
     std::smatch match;
     if (std::regex_match(line, match, kRow)) {
       EXPECT_TRUE(out.emplace(match[1], match[2]).second) << match[1] << " is there twice";

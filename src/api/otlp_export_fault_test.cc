@@ -113,6 +113,13 @@ TEST_F(OtlpExportFault, NobodyListens) {
   EXPECT_EQ(stats.attempts_failed, 2U);
 }
 
+TEST_F(OtlpExportFault, SomebodyListensWhoDoesNotSpeakTheProtocol) {
+  ExporterOptions options = collector_.options().exporter;
+  options.traces_url.replace(0, 4, "https");  // what it answers is no TLS
+  options.max_attempts = 2;
+  EXPECT_EQ(exported(options).spans_dropped_failed, 3U);
+}
+
 TEST_F(OtlpExportFault, AFullQueueDropsAndNeverWaits) {
   ExporterOptions options = collector_.options().exporter;
   options.max_queue = 4;

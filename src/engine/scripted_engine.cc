@@ -89,6 +89,7 @@ Stats ScriptedEngine::stats() const {
   stats.running = std::min(answers_.size(), options_.max_sequences);
   stats.queued = answers_.size() - stats.running;
   stats.slots = options_.max_sequences;
+  stats.block_positions = 1;
   stats.draining = draining_;
   return stats;
 }

@@ -13,10 +13,10 @@
 namespace daybreak::telemetry {
 
 struct HistogramPoint {
-  Attributes attributes;
+  Attributes attributes = {};
   std::uint64_t start_ns = 0;  // since 1970: when counting began
   std::uint64_t time_ns = 0;
-  std::vector<double> bounds;         // upper ones, ascending
+  std::vector<double> bounds = {};    // upper ones, ascending
   std::vector<std::uint64_t> counts;  // one more than bounds
   double sum = 0.0;
 };
