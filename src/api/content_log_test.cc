@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/api_test_server.h"
+#include "testing/temporary_directory.h"
 
 namespace daybreak::api {
 namespace {
