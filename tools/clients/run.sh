@@ -26,8 +26,11 @@ case "$client" in
     command -v npm >/dev/null || skip "no npm"
     mkdir -p "$cache/node"
     cp "$here/package.json" "$here/"*_node_test.mjs "$cache/node/"
-    [[ -d "$cache/node/node_modules/openai" && -d "$cache/node/node_modules/@anthropic-ai/sdk" ]] ||
-      (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2) ||
+    # The kept packages are those of these pins only: a changed pin installs again.
+    installed="$cache/node/node_modules/.daybreak-pins.json"
+    cmp -s "$here/package.json" "$installed" ||
+      (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2 &&
+       cp "$here/package.json" "$installed") ||
       skip "the client packages cannot be installed with npm"
     run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
