@@ -94,14 +94,6 @@ void Engine::cancel(RequestId id) {
   }
 }
 
-Stats Engine::stats() const {
-  const std::lock_guard lock(mutex_);
-  Stats stats = stats_;
-  stats.queued = waiting_.size();
-  stats.draining = draining_;
-  return stats;
-}
-
 void Engine::drain() {
   const std::lock_guard lock(mutex_);
   draining_ = true;
@@ -189,15 +181,6 @@ void Engine::run_tasks() {
   if (!tasks.empty()) {
     record_memory();
   }
-}
-
-void Engine::record_memory() {
-  const std::size_t kept = slots_.kept();
-  const std::size_t positions = slots_.kept_positions();
-  const std::lock_guard lock(mutex_);
-  stats_.kept_sequences = kept;
-  stats_.kept_positions = positions;
-  stats_.positions_reserved = stats_.positions_total - model_->free_positions() - positions;
 }
 
 void Engine::drop_cancelled() {
@@ -362,14 +345,6 @@ StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) 
   return chunk;
 }
 
-void Engine::record_feed(const Job& job, const StepChunk& chunk) {
-  const auto row = static_cast<std::size_t>(job.logits().data() - logits_.data());
-  timeline_.feed({.request = static_cast<std::uint64_t>(job.id()),
-                  .slot = static_cast<std::uint32_t>(row / vocab_size_),
-                  .tokens = static_cast<std::uint32_t>(chunk.ids.size()),
-                  .prefill = job.reading()});
-}
-
 void Engine::submit_mask(Job& job) {
   if (job.constrained()) {
     // The steps of others never wait for an answer whose masks are slow.
@@ -473,57 +448,9 @@ void Engine::deliver(Job& job, const Job::Drawn& drawn) {
   job.report({&drawn.token, 1}, drawn.finish);
 }
 
-void Engine::record_mask(Job& job) {
-  if (job.constrained()) {
-    const std::lock_guard lock(mutex_);
-    stats_.mask_time.observe(job.mask_task.seconds());
-  }
-}
-
-void Engine::record_token(Job& job) {
-  const Clock::TimePoint now = options_.clock->now();
-  const std::lock_guard lock(mutex_);
-  ++stats_.generated_tokens;
-  if (job.last_token_at.has_value()) {
-    stats_.time_per_output_token.observe(seconds_between(*job.last_token_at, now));
-  } else {
-    job.times.first_token = now;
-    stats_.time_to_first_token.observe(seconds_between(job.times.submitted, now));
-  }
-  job.last_token_at = now;
-}
-
 void Engine::finish(Job& job, FinishReason reason, const Error* error) {
   retire(job, reason);
   job.report({}, reason, error);
-}
-
-void Engine::retire(Job& job, FinishReason reason) {
-  const bool had_slot = job.holds_slot();
-  if (had_slot) {
-    ProcessedSequence left = job.leave();
-    if (reason == FinishReason::kError) {
-      left = {};  // what failed is not trusted
-    }
-    slots_.give_back(job.slot(), std::move(left));
-    record_memory();
-  }
-  job.finished = true;
-  const Clock::TimePoint now = options_.clock->now();
-  job.times.finished = now;
-  const std::lock_guard lock(mutex_);
-  ++ended(stats_, reason);
-  stats_.request_time.observe(seconds_between(job.times.submitted, now));
-  if (reason == FinishReason::kStop || reason == FinishReason::kLength) {
-    stats_.observe_answered({.times = job.times,
-                             .prompt_tokens = job.request().prompt.size(),
-                             .generated_tokens = job.generated()});
-  }
-  stats_.running -= had_slot ? 1 : 0;
-  live_.erase(static_cast<std::uint64_t>(job.id()));
-  if (live_.empty()) {
-    idle_.notify_all();
-  }
 }
 
 }  // namespace daybreak::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engine counts, and the end of a job.
+#include <utility>
+
+#include "engine/engine.h"
+
+namespace daybreak::engine {
+
+Stats Engine::stats() const {
+  const std::lock_guard lock(mutex_);
+  Stats stats = stats_;
+  stats.queued = waiting_.size();
+  stats.draining = draining_;
+  return stats;
+}
+
+void Engine::record_memory() {
+  const std::size_t kept = slots_.kept();
+  const std::size_t positions = slots_.kept_positions();
+  const std::lock_guard lock(mutex_);
+  stats_.kept_sequences = kept;
+  stats_.kept_positions = positions;
+  stats_.positions_reserved = stats_.positions_total - model_->free_positions() - positions;
+}
+
+void Engine::record_feed(const Job& job, const StepChunk& chunk) {
+  timeline_.feed({.request = static_cast<std::uint64_t>(job.id()),
+                  .slot = static_cast<std::uint32_t>(job.slot()),
+                  .tokens = static_cast<std::uint32_t>(chunk.ids.size()),
+                  .prefill = job.reading()});
+}
+
+void Engine::record_mask(Job& job) {
+  if (job.constrained()) {
+    const std::lock_guard lock(mutex_);
+    stats_.mask_time.observe(job.mask_task.seconds());
+  }
+}
+
+void Engine::record_token(Job& job) {
+  const Clock::TimePoint now = options_.clock->now();
+  const std::lock_guard lock(mutex_);
+  ++stats_.generated_tokens;
+  if (job.last_token_at.has_value()) {
+    stats_.time_per_output_token.observe(seconds_between(*job.last_token_at, now));
+  } else {
+    job.times.first_token = now;
+    stats_.time_to_first_token.observe(seconds_between(job.times.submitted, now));
+  }
+  job.last_token_at = now;
+}
+
+void Engine::retire(Job& job, FinishReason reason) {
+  const bool had_slot = job.holds_slot();
+  if (had_slot) {
+    ProcessedSequence left = job.leave();
+    if (reason == FinishReason::kError) {
+      left = {};  // what failed is not trusted
+    }
+    slots_.give_back(job.slot(), std::move(left));
+    record_memory();
+  }
+  job.finished = true;
+  const Clock::TimePoint now = options_.clock->now();
+  job.times.finished = now;
+  const std::lock_guard lock(mutex_);
+  ++ended(stats_, reason);
+  stats_.request_time.observe(seconds_between(job.times.submitted, now));
+  if (reason == FinishReason::kStop || reason == FinishReason::kLength) {
+    stats_.observe_answered({.times = job.times,
+                             .prompt_tokens = job.request().prompt.size(),
+                             .generated_tokens = job.generated()});
+  }
+  stats_.running -= had_slot ? 1 : 0;
+  live_.erase(static_cast<std::uint64_t>(job.id()));
+  if (live_.empty()) {
+    idle_.notify_all();
+  }
+}
+
+}  // namespace daybreak::engine
