@@ -110,7 +110,7 @@ class ContentLogFile : public ::testing::Test {
 
 TEST_F(ContentLogFile, StartsAnewBeforeItIsTooLarge) {
   {
-    const auto content = open({.max_file_bytes = 400});
+    const auto content = open({.file = {}, .max_file_bytes = 400});
     for (int i = 0; i < 9; ++i) {
       content->write(entry("\"" + std::string(100, static_cast<char>('a' + i)) + "\""));
     }
@@ -134,7 +134,7 @@ TEST_F(ContentLogFile, WhatAnotherProgramMovedAwayIsMadeAnew) {
 }
 
 TEST_F(ContentLogFile, WhatFindsNoRoomIsDroppedAndCounted) {
-  const auto content = open({.max_waiting_bytes = 1'000});
+  const auto content = open({.file = {}, .max_waiting_bytes = 1'000});
   content->write(entry(std::string(2'000, 'x')));
   EXPECT_TRUE(counted(metrics, "dropped", 1));
   content->write(entry("1"));
