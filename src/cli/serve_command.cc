@@ -135,10 +135,10 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
       const auto engine,
       engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
                                                 .step_tokens = config.step_tokens,
-                                                .timeline_steps = config.step_timeline,
                                                 .prefix_reuse = config.prefix_reuse == "on"
                                                                     ? engine::PrefixReuse::kOn
-                                                                    : engine::PrefixReuse::kOff}));
+                                                                    : engine::PrefixReuse::kOff,
+                                                .timeline_steps = config.step_timeline}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
