@@ -113,7 +113,10 @@ std::optional<Found> find_secret(std::string_view text) {
   }
   constexpr std::string_view kBearer = "Bearer ";
   if (text.starts_with(kBearer)) {
-    const std::size_t more = run_length(text.substr(kBearer.size()), is_bearer);
+    std::size_t more = run_length(text.substr(kBearer.size()), is_bearer);
+    while (more > 0 && text[kBearer.size() + more - 1] == '.') {
+      --more;  // the end of a sentence
+    }
     if (more >= 16) {
       return Found{kBearer.size() + more, "[secret]"};
     }
@@ -184,7 +187,7 @@ std::optional<Found> find_phone(std::string_view text) {
     std::size_t digits = 0;
     std::size_t end = 0;
     std::size_t between = 0;
-    for (std::size_t at = 1; at < text.size() && digits <= kMaxPhone && between <= 2; ++at) {
+    for (std::size_t at = 1; at < text.size() && digits <= kMaxPhone && between <= 3; ++at) {
       if (is_digit(text[at])) {
         ++digits;
         between = 0;

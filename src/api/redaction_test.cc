@@ -67,12 +67,12 @@ TEST(Redaction, JsonStaysJsonAndEscapesHideNothing) {
   EXPECT_EQ(redact_json("{\"a\":"), R"("[unreadable 5 bytes]")");
 }
 
-// Work per byte is bounded: each of these is read in one go, or would take hours.
+// Work per byte is bounded: each of these is read in one go, or would take minutes.
 TEST(Redaction, NoTextTakesMoreThanItsLength) {
   for (const std::string piece : {"eyJa-", "sk-", "+1 ", "1 ", "a@", "@", "-----BEGIN ", "(1", "1-",
                                   "data:", "Bearer ", "a.", "eyJa.", "11111111111111111111 "}) {
     std::string text;
-    while (text.size() < 4'000'000) {
+    while (text.size() < 500'000) {
       text += piece;
     }
     EXPECT_FALSE(redact(text).empty());

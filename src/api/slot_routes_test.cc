@@ -70,7 +70,7 @@ TEST_F(SlotRoutes, ListsCountsAndNoContent) {
   EXPECT_EQ(slots[0]["n_past"], 3);
   EXPECT_EQ(slots[0]["is_processing"], false);
   EXPECT_EQ(slots[1]["n_past"], 0);
-  EXPECT_EQ(reply.find("11"), std::string::npos) << reply;
+  EXPECT_EQ(body_of(reply).find("11"), std::string::npos) << reply;
 }
 
 TEST_F(SlotRoutes, ABusySlotTellsHowFarItIs) {
