@@ -76,8 +76,12 @@ TEST_F(SlotRoutes, ListsCountsAndNoContent) {
 TEST_F(SlotRoutes, ABusySlotTellsHowFarItIs) {
   std::promise<void> looked;
   const std::shared_future<void> over = looked.get_future().share();
+  std::promise<void> began;
   // Slow enough to be looked at between two of its 900 steps, on any machine.
-  observer_.before_step = [&](std::span<const engine::StepChunk>) {
+  observer_.before_step = [&, first = true](std::span<const engine::StepChunk>) mutable {
+    if (std::exchange(first, false)) {
+      began.set_value();
+    }
     over.wait_for(std::chrono::milliseconds(50));
     return ok();
   };
@@ -87,6 +91,7 @@ TEST_F(SlotRoutes, ABusySlotTellsHowFarItIs) {
   request.max_tokens = 900;
   engine::AnswerCollector answer;
   const auto id = *engine_->submit(request, answer.fn());
+  began.get_future().wait();
   const Json slot = Json::parse(body_of(api.get("/slots")))[0];
   looked.set_value();
   engine_->cancel(id);
