@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <utility>
 
 #include "api/api_test_server.h"
 #include "engine/answer_collector.h"
