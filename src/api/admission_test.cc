@@ -234,6 +234,20 @@ TEST_F(AdmissionTest, AQuotaIsNoReasonToRetry) {
   EXPECT_LE(used, 400);
 }
 
+TEST_F(AdmissionTest, ACompletionReservesEveryAnswerToEveryPrompt) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.tokens_per_day = 53;
+  const std::string key = add_key(settings);
+  start();
+  // Two prompts of one token, three answers of nine to each: 56.
+  const std::string body = R"({"model":"nano","prompt":[[5],[6]],"n":3,"max_tokens":)";
+  const std::string refused = post(body + "9}", bearer(key), "/v1/completions");
+  EXPECT_NE(error_of(refused)["message"].get<std::string>().find("the request may use 56 tokens"),
+            std::string::npos)
+      << refused;
+  EXPECT_EQ(status_of(post(body + "8}", bearer(key), "/v1/completions")), 200);  // 50
+}
+
 TEST_F(AdmissionTest, TheLedgerHoldsTheUsageOfTheReplyWhateverTheProtocol) {
   const std::string key = add_key(access::test_settings());
   start();

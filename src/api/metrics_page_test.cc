@@ -118,5 +118,14 @@ TEST(MetricsPage, CountsWhatRequestsAskFor) {
   }
 }
 
+TEST(MetricsPage, ACompletionCountsTheLongestAnswerItAllows) {
+  TestApi api(TestApi::says("hello<|end_of_msg|>"));
+  api.post(R"({"model":"nano","prompt":["a","b"],"max_tokens":5})", "/v1/completions");
+  const std::string sum =
+      "vllm:request_params_max_tokens_sum{engine=\"0\",model_name=\"nano\"} 5\n";
+  EXPECT_TRUE(eventually([&] { return api.metrics.text().find(sum) != std::string::npos; }))
+      << api.metrics.text();
+}
+
 }  // namespace
 }  // namespace daybreak::api

@@ -129,9 +129,8 @@ Task<void> handle(Context& context, Exchange& exchange) {
   CompletionCall call(**std::move(prepared), context);
   PreparedChat& shared = call.completion().shared;
   trace.asked(shared, call.completion().choices());
-  if (const Status may =
-          admission.begin(shared.request.model, shared.billed_prompt_tokens,
-                          shared.max_tokens * call.completion().choices(), shared.request.stream);
+  if (const Status may = admission.begin(shared.request.model, shared.billed_prompt_tokens,
+                                         call.completion().answer_tokens(), shared.request.stream);
       !may) {
     co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
   }

@@ -84,6 +84,10 @@ std::size_t PreparedCompletion::prompt_tokens() const {
                          [](std::size_t sum, const auto& ids) { return sum + ids.size(); });
 }
 
+std::size_t PreparedCompletion::answer_tokens() const {
+  return std::accumulate(max_tokens.begin(), max_tokens.end(), std::size_t{0}) * shared.request.n;
+}
+
 Result<PreparedCompletion> prepare_completion(std::string_view body, const Context& context) {
   PreparedCompletion out;
   DAYBREAK_TRY(out.request, parse_completion_request(body, context.options.limits,
@@ -93,6 +97,7 @@ Result<PreparedCompletion> prepare_completion(std::string_view body, const Conte
   DAYBREAK_CHECK_OK(read_prompts(out, out.request.max_tokens_given, context));
   DAYBREAK_CHECK_OK(plan_rating(out));
   out.shared.billed_prompt_tokens = out.prompt_tokens();
+  out.shared.max_tokens = std::ranges::max(out.max_tokens);
   out.shared.grammar = chat::request_grammar(out.shared.request, chat::Channel::kNone);
   out.shared.grammar.rules.start = grammar::MessageRules::Start::kBare;
   out.shared.stop_ids =

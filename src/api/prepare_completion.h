@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxPromptLogprobs = 1'000'000;
 struct PreparedCompletion {
   CompletionRequest request;  // without `common` and the prompts' contents
   // What all prompts share, as the chat route has it, so that a field means the same in both. Its
-  // prompt is empty.
+  // prompt is empty, its max_tokens that of the prompt with the most room.
   PreparedChat shared;
   std::vector<std::vector<TokenId>> prompts;
   std::vector<std::size_t> max_tokens;              // of each prompt
@@ -35,6 +35,7 @@ struct PreparedCompletion {
     return choice / shared.request.n;
   }
   [[nodiscard]] std::size_t prompt_tokens() const;  // of every prompt, once
+  [[nodiscard]] std::size_t answer_tokens() const;  // at most, of all choices together
 };
 
 // Errors: those of parse_completion_request(); kNotFound for a model this server does not have;
