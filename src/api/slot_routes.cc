@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 #include <chrono>
@@ -20,6 +17,7 @@
 #include <utility>
 
 #include "api/error_reply.h"
+#include "api/later.h"
 #include "api/on_worker.h"
 #include "base/json_tree.h"
 #include "base/mapped_file.h"
@@ -44,34 +42,22 @@ constexpr std::size_t kMaxFileName = 128;
 template <class T>
 Task<Result<T>> on_engine(Context& context, Exchange& exchange,
                           std::function<Result<T>(Slots&)> work) {
-  struct Wait {
-    explicit Wait(const boost::asio::any_io_executor& strand) : ready(strand) {}
-    boost::asio::steady_timer ready;  // only touched on the strand
-    std::optional<Result<T>> result;
-  };
   if (context.options.slots == nullptr) {
     co_return Error{Errc::kUnsupported, "this server has no slots"};
   }
-  const auto wait = std::make_shared<Wait>(exchange.executor());
+  const auto result = std::make_shared<Later<Result<T>>>(exchange.executor());
   // The request may be gone when its turn comes: `work` then has its effect, and nobody is told.
-  const std::weak_ptr<Wait> waiting = wait;
+  const std::weak_ptr<Later<Result<T>>> waiting = result;
   const auto task = [waiting, work = std::move(work)](Slots& slots) {
-    auto result = std::make_shared<Result<T>>(work(slots));
-    if (const auto there = waiting.lock()) {
-      boost::asio::post(there->ready.get_executor(), [there, result] {
-        there->result = std::move(*result);
-        there->ready.cancel();
-      });
+    Result<T> done = work(slots);
+    if (const auto there = waiting.lock(); there != nullptr) {
+      there->set(std::move(done));
     }
   };
   if (Status accepted = context.options.slots->between_steps(task); !accepted) {
     co_return std::move(accepted).error();
   }
-  while (!wait->result) {
-    wait->ready.expires_at(std::chrono::steady_clock::time_point::max());
-    co_await wait->ready.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-  }
-  co_return *std::move(wait->result);
+  co_return co_await result->get();
 }
 
 Task<void> answer(Exchange& exchange, const Result<Json>& json) {
