@@ -5,11 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
-#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -26,19 +23,13 @@ Error failure(const char* what, const std::filesystem::path& file) {
                          std::strerror(errno)};  // NOLINT: of this thread
 }
 
-// Milliseconds since 1970 as 2026-01-02T03:04:05.678Z.
-std::string utc_text(std::int64_t time_ms) {
-  const auto seconds = static_cast<std::time_t>(time_ms / 1'000);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S.", &parts);
-  const std::string milliseconds = std::to_string(1'000 + time_ms % 1'000);
-  return std::string(text.data(), size) + milliseconds.substr(1) + "Z";
+// To the millisecond: 2026-01-02T03:04:05.678Z.
+std::string time_text(access::UtcMicros time) {
+  return access::format_utc(time).substr(0, 23) + "Z";
 }
 
-std::string line_of(const ContentEntry& entry, std::int64_t time_ms) {
-  std::string line = R"({"time":")" + utc_text(time_ms) + R"(","request_id":)";
+std::string line_of(const ContentEntry& entry, access::UtcMicros time) {
+  std::string line = R"({"time":")" + time_text(time) + R"(","request_id":)";
   // Clients choose their request ids.
   chat::append_json_text(line, redact(entry.request_id));
   line += R"(,"route":)";
@@ -82,9 +73,7 @@ ContentLog::~ContentLog() {
 }
 
 void ContentLog::write(ContentEntry entry) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  Waiting waiting{.entry = std::move(entry),
-                  .time_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+  Waiting waiting{.entry = std::move(entry), .time = access::UtcClock::system().now()};
   waiting.bytes = sizeof waiting + waiting.entry.request.size() + waiting.entry.choices.size();
   {
     const std::lock_guard lock(mutex_);
@@ -107,7 +96,7 @@ void ContentLog::run() {
     const Waiting next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    const Status status = append(line_of(next.entry, next.time_ms));
+    const Status status = append(line_of(next.entry, next.time));
     (status ? written_ : failed_).add();
     // Told once, not once an entry.
     if (const bool was = std::exchange(failing_, !status); !status && !was) {

@@ -17,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "access/utc_time.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/result.h"
@@ -58,7 +59,7 @@ class ContentLog {
  private:
   struct Waiting {
     ContentEntry entry;
-    std::int64_t time_ms = 0;  // since 1970
+    access::UtcMicros time = 0;
     std::size_t bytes = 0;
   };
 
