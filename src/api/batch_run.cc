@@ -30,23 +30,16 @@ constexpr std::size_t kLongestWaitMs = 30'000;
 
 // How long a refusal says that its caller's rates ask to wait; nothing: they are not the reason.
 std::optional<std::size_t> rate_wait_ms(const http::Response& response) {
-  std::optional<std::size_t> wait;
-  for (const http::Header& header : response.headers) {
-    std::size_t ms = 0;
-    if (http::same_name(header.name, "retry-after-ms") &&
-        std::from_chars(header.value.data(), header.value.data() + header.value.size(), ms).ec ==
-            std::errc()) {
-      wait = ms;
-    }
-  }
-  return response.status == 429 ? wait : std::nullopt;
+  const std::string_view text = http::header_of(response.headers, "retry-after-ms");
+  std::size_t ms = 0;
+  const bool is_number =
+      std::from_chars(text.data(), text.data() + text.size(), ms).ec == std::errc();
+  return response.status == 429 && is_number ? std::optional(ms) : std::nullopt;
 }
 
 // Such as a quota, which is no better in a minute.
 bool is_final(const http::Response& response) {
-  return std::ranges::any_of(response.headers, [](const http::Header& header) {
-    return http::same_name(header.name, "x-should-retry") && header.value == "false";
-  });
+  return http::header_of(response.headers, "x-should-retry") == "false";
 }
 
 bool blank(std::string_view line) {

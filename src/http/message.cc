@@ -14,7 +14,7 @@ bool same_name(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-std::string_view Request::header(std::string_view name) const {
+std::string_view header_of(const std::vector<Header>& headers, std::string_view name) {
   for (const Header& header : headers) {
     if (same_name(header.name, name)) {
       return header.value;
@@ -22,6 +22,8 @@ std::string_view Request::header(std::string_view name) const {
   }
   return {};
 }
+
+std::string_view Request::header(std::string_view name) const { return header_of(headers, name); }
 
 std::string_view reason(int status) {
   switch (status) {

@@ -23,6 +23,9 @@ struct Header {
 // Returns whether two ASCII names are equal without regard to case (RFC 9110, 5.1).
 [[nodiscard]] bool same_name(std::string_view a, std::string_view b);
 
+// Returns the value of the first header of that name, or "".
+[[nodiscard]] std::string_view header_of(const std::vector<Header>& headers, std::string_view name);
+
 // One complete request: head and body have been received within every limit.
 struct Request {
   std::string method;  // upper case as sent, such as "POST"
