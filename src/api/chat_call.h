@@ -2,9 +2,10 @@
 #pragma once
 
 // ChatCall: one generating request of one wire protocol (OpenAI chat, Anthropic Messages, ...):
-// what the engine is asked for, and how the answer is written. run_chat.h does everything between
+// what the engine is asked for, and how the answer is written. run_call.h does everything between
 // the two, so that no protocol has its own path from ids to text.
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,6 +31,11 @@ class ChatCall {
 
   [[nodiscard]] const PreparedChat& chat() const { return chat_; }
   [[nodiscard]] PreparedChat& chat() { return chat_; }
+  // What a Generation is made of.
+  [[nodiscard]] const PreparedChat& prepared() const { return chat_; }
+  [[nodiscard]] std::size_t choices() const { return chat_.request.n; }
+  // At most, of all choices together.
+  [[nodiscard]] std::size_t answer_tokens() const { return chat_.max_tokens * choices(); }
 
   // The answer's id as the client gets it.
   [[nodiscard]] virtual std::string_view id() const = 0;

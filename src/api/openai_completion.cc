@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/openai_completion.h"
 
-#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <optional>
+#include <memory>
 #include <utility>
 
-#include "api/admission.h"
 #include "api/chat_call.h"
 #include "api/completion_json.h"
-#include "api/constraint.h"
 #include "api/error_reply.h"
 #include "api/ignored_fields.h"
-#include "api/on_worker.h"
 #include "api/prepare_completion.h"
 #include "api/random.h"
-#include "api/reply.h"
-#include "api/request_trace.h"
+#include "api/run_call.h"
 #include "api/text_generation.h"
 #include "chat/tool_call_id.h"
 
 namespace daybreak::api {
 namespace {
-
-using http::Exchange;
-using http::Task;
 
 chat::ReplyHead reply_head(const Context& context) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -42,7 +34,10 @@ class CompletionCall {
         head_(reply_head(context)),
         opened_(completion_.choices(), false) {}
 
-  [[nodiscard]] PreparedCompletion& completion() { return completion_; }
+  [[nodiscard]] PreparedChat& chat() { return completion_.shared; }
+  [[nodiscard]] const PreparedCompletion& prepared() const { return completion_; }
+  [[nodiscard]] std::size_t choices() const { return completion_.choices(); }
+  [[nodiscard]] std::size_t answer_tokens() const { return completion_.answer_tokens(); }
   [[nodiscard]] std::string_view id() const { return head_.id; }
 
   void note(const std::vector<TextChoiceDelta>& /*deltas*/) {}  // the generation keeps all
@@ -107,49 +102,25 @@ class CompletionCall {
   std::vector<bool> opened_;  // the choice's first event has been sent
 };
 
-Task<void> handle(Context& context, Exchange& exchange) {
-  const auto began = std::chrono::steady_clock::now();
-  RequestTrace trace(context, exchange, "text_completion");
-  const RefuseFn refusal = trace.noting(
-      [](const http::Request& /*request*/, const Error& error) { return error_response(error); });
-  if (context.draining) {
-    co_return co_await refuse(
-        exchange, refusal,
-        Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
-  }
-  Admission admission(context, exchange);
-  std::optional<Result<PreparedCompletion>> prepared;
-  const std::function<void()> work = [&] {
-    prepared.emplace(prepare_completion(exchange.request().body, context));
-  };
-  co_await on_worker(context, work);
-  if (!*prepared) {
-    co_return co_await refuse(exchange, refusal, (*prepared).error());
-  }
-  CompletionCall call(**std::move(prepared), context);
-  PreparedChat& shared = call.completion().shared;
-  trace.asked(shared, call.completion().choices());
-  if (const Status may = admission.begin(shared.request.model, shared.billed_prompt_tokens,
-                                         call.completion().answer_tokens(), shared.request.stream);
-      !may) {
-    co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
-  }
-  admission.identify(shared);
-  auto constraint = co_await compile_constraint(context, exchange, shared);
-  if (!constraint) {
-    co_return co_await refuse(exchange, refusal, constraint.error());
-  }
-  shared.constraint = *std::move(constraint);
-  TextGeneration generation(context, call.completion(), exchange.executor());
-  co_await reply(exchange, refusal, call, generation, shared.request.stream,
-                 context.options.keep_alive_comments, began, admission);
-  trace.answered(generation, call.id());
+Result<std::unique_ptr<CompletionCall>> prepare(const http::Request& request,
+                                                const Context& context) {
+  DAYBREAK_TRY(PreparedCompletion completion, prepare_completion(request.body, context));
+  return std::make_unique<CompletionCall>(std::move(completion), context);
+}
+
+http::Response refuse_completion(const http::Request& /*request*/, const Error& error) {
+  return error_response(error);
 }
 
 }  // namespace
 
 http::Handler completion_handler(Context& context) {
-  return [&context](Exchange& exchange) { return handle(context, exchange); };
+  // The handler itself lives as long as the router.
+  return [&context, refusal = RefuseFn(refuse_completion),
+          reads = PrepareFn<CompletionCall>(prepare)](http::Exchange& exchange) {
+    return run_call<TextGeneration, CompletionCall>(context, exchange, "text_completion", refusal,
+                                                    reads);
+  };
 }
 
 }  // namespace daybreak::api

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// From a generating request to its answer, whatever the protocol: parse and render on a worker,
-// compile the grammar, submit, then answer whole or as a stream. A client that leaves, at any
-// point, stops the generator within one step.
+// The handler of a chat protocol: see run_call.h.
 
 #include "api/chat_call.h"
 #include "api/context.h"

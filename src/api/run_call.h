@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// run_call(): one generating request, from its arrival to the end of its answer, whatever is
+// generated: read on a worker, admitted, its grammar compiled, submitted and answered. `Call` is
+// what ChatCall (chat_call.h) is: what is asked for, and how the answer is written.
+
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "api/admission.h"
+#include "api/constraint.h"
+#include "api/context.h"
+#include "api/on_worker.h"
+#include "api/prepare.h"
+#include "api/reply.h"
+#include "api/request_trace.h"
+#include "base/result.h"
+#include "http/exchange.h"
+
+namespace daybreak::api {
+
+// Pure computation on a worker thread; what it refers to outlives the answer.
+template <class Call>
+using PrepareFn =
+    std::function<Result<std::unique_ptr<Call>>(const http::Request&, const Context&)>;
+
+// `operation`: see RequestTrace. `protocol_refuse` writes errors; `prepare` reads the request. The
+// arguments outlive the coroutine. A client that leaves, at any point, stops the generator within
+// one step.
+template <class Generation, class Call>
+http::Task<void> run_call(Context& context, http::Exchange& exchange, std::string_view operation,
+                          const RefuseFn& protocol_refuse, const PrepareFn<Call>& prepare) {
+  const auto began = std::chrono::steady_clock::now();
+  RequestTrace trace(context, exchange, operation);
+  const RefuseFn refusal = trace.noting(protocol_refuse);
+  if (context.draining) {
+    co_return co_await refuse(
+        exchange, refusal,
+        Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
+  }
+  Admission admission(context, exchange);
+  std::optional<Result<std::unique_ptr<Call>>> prepared;
+  const std::function<void()> work = [&] {
+    prepared.emplace(prepare(exchange.request(), context));
+  };
+  co_await on_worker(context, work);
+  if (!*prepared) {
+    co_return co_await refuse(exchange, refusal, (*prepared).error());
+  }
+  Call& call = ***prepared;
+  PreparedChat& chat = call.chat();
+  trace.asked(chat, call.choices());
+  if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
+                                         call.answer_tokens(), chat.request.stream);
+      !may) {
+    co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
+  }
+  admission.identify(chat);
+  auto constraint = co_await compile_constraint(context, exchange, chat);
+  if (!constraint) {
+    co_return co_await refuse(exchange, refusal, constraint.error());
+  }
+  chat.constraint = *std::move(constraint);
+  Generation generation(context, call.prepared(), exchange.executor());
+  co_await reply(exchange, refusal, call, generation, chat.request.stream,
+                 context.options.keep_alive_comments, began, admission);
+  trace.answered(generation, call.id());
+}
+
+}  // namespace daybreak::api
