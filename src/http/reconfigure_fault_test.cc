@@ -63,16 +63,21 @@ TEST(ReconfigureFault, TraceIdIsReturnedAndRecorded) {
   const auto server = started(std::move(options), observed);
   const std::string trace = "4bf92f3577b34da6a3ce929d0e0e4736";
   const std::string parent = "traceparent: 00-" + trace + "-00f067aa0ba902b7-01\r\n";
+  // A connection reports after its client has the answer: side by side, in any order.
+  const auto wait_for_records = [&](std::size_t count) {
+    return eventually([&] {
+      const std::lock_guard lock(mutex);
+      return traces.size() == count;
+    });
+  };
   EXPECT_NE(head_of(*server, parent).find("x-trace-id: " + trace + "\r\n"), std::string::npos);
+  ASSERT_TRUE(wait_for_records(1));
   // Without one the id of the request, which is in the log, stands for it.
   for (const char* other : {"", "traceparent: 00-xyz-1\r\n"}) {
     const std::string head = head_of(*server, std::string("x-request-id: mine\r\n") + other);
     EXPECT_NE(head.find("x-trace-id: mine\r\n"), std::string::npos) << head;
   }
-  ASSERT_TRUE(eventually([&] {
-    const std::lock_guard lock(mutex);
-    return traces.size() == 3;
-  }));
+  ASSERT_TRUE(wait_for_records(3));
   EXPECT_EQ(traces, (std::vector<std::string>{trace, "", ""}));
 }
 
