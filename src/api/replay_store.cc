@@ -52,7 +52,7 @@ void ReplayStore::on_silence(const CallPtr& call, std::function<void()> callback
 
 bool ReplayStore::give_up(const CallPtr& call) {
   const std::lock_guard lock(mutex_);
-  if (call->listeners_ > 0) {
+  if (call->over_ || call->listeners_ > 0) {
     return false;
   }
   forget(call);

@@ -98,7 +98,8 @@ class ReplayStore {
   // For the maker.
   // Sets what to do each time the last listener leaves; called by the one that left, must be quick.
   void on_silence(const CallPtr& call, std::function<void()> callback);
-  // Forgets the call unless somebody listens. Returns whether it did: then nobody ever will.
+  // Forgets the call unless it is over or somebody listens. Returns whether it did: then nobody
+  // ever will.
   [[nodiscard]] bool give_up(const CallPtr& call);
   // Ends the call; null: without an answer, and whoever listens makes his own. Does nothing the
   // second time.

@@ -93,6 +93,15 @@ TEST_F(ReplayStoreTest, NobodyCanJoinACallThatWasGivenUp) {
   EXPECT_NE(store.claim(key("a"), true).call, made.call);
 }
 
+TEST_F(ReplayStoreTest, AnAnswerThatIsKeptCannotBeGivenUp) {
+  ReplayStore store = make();
+  unheard(store, key("a"), 10);
+  const auto kept = store.claim(key("a"), false);
+  store.leave(kept.call, kept.listener, false);
+  EXPECT_FALSE(store.give_up(kept.call));
+  EXPECT_TRUE(known(store, key("a")));
+}
+
 TEST_F(ReplayStoreTest, WhoListensIsToldOnceAndWhoLeftIsNot) {
   ReplayStore store = make();
   const auto made = store.claim(key("a"), false);
