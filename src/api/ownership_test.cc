@@ -31,6 +31,12 @@ access::KeySettings all_but_admin() {
   return settings_with({Scope::kInference, Scope::kBatch, Scope::kFiles});
 }
 
+access::KeySettings of_the_team() {
+  access::KeySettings settings = all_but_admin();
+  settings.tenant = "team";
+  return settings;
+}
+
 class OwnershipTest : public ::testing::Test {
  protected:
   struct Key {
@@ -132,10 +138,8 @@ class OwnershipTest : public ::testing::Test {
 TEST_F(OwnershipTest, FilesAndBatchesOfOthersAreAsIfTheyWereNotThere) {
   const Key alice = add(all_but_admin());
   const Key bob = add(all_but_admin());
-  access::KeySettings shared = all_but_admin();
-  shared.tenant = "team";
-  const Key carol = add(shared);
-  const Key dave = add(shared);
+  const Key carol = add(of_the_team());
+  const Key dave = add(of_the_team());
   start();
   const std::string id = create(alice, 3);
   const Json done = wait_for(alice, id, "completed");
@@ -238,10 +242,8 @@ TEST_F(OwnershipTest, AQuotaIsTheLinesError) {
 
 TEST_F(OwnershipTest, AKeyThatIsRevokedEndsTheRestOfItsBatch) {
   const Key alice = add(all_but_admin());
-  access::KeySettings shared = all_but_admin();
-  shared.tenant = "team";
-  const Key carol = add(shared);
-  const Key dave = add(shared);
+  const Key carol = add(of_the_team());
+  const Key dave = add(of_the_team());
   start();
   *held_ = true;
   const std::string id = create(carol, 5);
@@ -260,10 +262,8 @@ TEST_F(OwnershipTest, AKeyThatIsRevokedEndsTheRestOfItsBatch) {
 TEST_F(OwnershipTest, KeptResponsesAreFoundByTheirOwnerAlone) {
   const Key alice = add(all_but_admin());
   const Key bob = add(all_but_admin());
-  access::KeySettings shared = all_but_admin();
-  shared.tenant = "team";
-  const Key carol = add(shared);
-  const Key dave = add(shared);
+  const Key carol = add(of_the_team());
+  const Key dave = add(of_the_team());
   start();
   const auto respond = [&](const Key& key, const std::string& previous) {
     return ask("POST", "/v1/responses", key,
