@@ -123,6 +123,13 @@ class RawClient {
     }
   }
 
+  // Leaves like a client that crashed: what is on its way is thrown away (RST).
+  void close_with_reset() {
+    const linger now{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close();
+  }
+
   static constexpr std::chrono::milliseconds kPatience{20'000};
 
  private:
