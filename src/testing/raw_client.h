@@ -22,7 +22,8 @@ namespace daybreak::testing {
 
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port, int receive_buffer = 0) {
+  explicit RawClient(std::uint16_t port, int receive_buffer = 0,
+                     std::uint32_t ipv4 = INADDR_LOOPBACK) {
     fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
     if (receive_buffer > 0) {
       ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
@@ -30,7 +31,7 @@ class RawClient {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_addr.s_addr = htonl(ipv4);
     // The sockets API takes every address family through this one pointer type.
     connected_ =
         ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;  // NOLINT
