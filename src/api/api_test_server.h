@@ -28,6 +28,7 @@ using testing::RawClient;
 struct TestApiOptions {
   engine::ScriptedEngineOptions engine{};
   http::RequestLimits limits{};
+  std::string host = "127.0.0.1";
   chat::ChatLimits chat_limits{};
   chat::Contract contract = chat::Contract::kOpen;
   std::size_t model_context = 0;
@@ -78,6 +79,7 @@ class TestApi {
     service = *std::move(made);
     http::ServerOptions server_options;
     server_options.limits = options.limits;
+    server_options.host = options.host;
     service->attach(server_options);
     auto started = http::Server::start(std::move(server_options), service->router());
     EXPECT_TRUE(started) << (started ? "" : started.error().message);

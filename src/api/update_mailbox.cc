@@ -10,6 +10,12 @@
 
 namespace daybreak::api {
 
+namespace {
+
+std::size_t size_of(const Batch& batch) { return batch.tokens.size() + batch.prompt.size(); }
+
+}  // namespace
+
 void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
   const std::lock_guard lock(mutex_);
   if (closed_ || overflowed_) {
@@ -28,7 +34,8 @@ void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
 
 void UpdateMailbox::add(std::size_t choice, const engine::Update& update) {
   waiting_tokens_ += update.tokens.size() + update.prompt.size();
-  const bool joins = !batches_.empty() && batches_.back().choice == choice;
+  const bool joins = !batches_.empty() && batches_.back().choice == choice &&
+                     size_of(batches_.back()) < kMaxTokensAtOnce;
   Batch& batch = joins ? batches_.back() : batches_.emplace_back();
   batch.choice = choice;
   batch.tokens.insert(batch.tokens.end(), update.tokens.begin(), update.tokens.end());
@@ -41,6 +48,17 @@ void UpdateMailbox::add(std::size_t choice, const engine::Update& update) {
   }
 }
 
+std::vector<Batch> UpdateMailbox::take() {
+  std::vector<Batch> out;
+  for (std::size_t taken = 0; !batches_.empty() && taken < kMaxTokensAtOnce;) {
+    taken += size_of(batches_.front());
+    waiting_tokens_ -= size_of(batches_.front());
+    out.push_back(std::move(batches_.front()));
+    batches_.pop_front();
+  }
+  return out;
+}
+
 boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next(TimePoint until) {
   for (;;) {
     {
@@ -51,8 +69,7 @@ boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next(TimePoint
                                                   " tokens were waiting"};
       }
       if (!batches_.empty()) {
-        waiting_tokens_ = 0;
-        co_return std::exchange(batches_, {});
+        co_return take();
       }
       if (std::chrono::steady_clock::now() >= until) {
         co_return std::vector<Batch>();

@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,9 @@ struct Batch {
 // Tokens, and rated ids of prompts, that may wait for a client that reads too slowly. Past it the
 // answer is given up.
 inline constexpr std::size_t kMaxWaitingTokens = 65'536;
+// Of those, so many are handed over at once, a few more if the last Update had several: what is
+// made of them for a client that reads slowly stays small. The rated ids of a prompt come in one.
+inline constexpr std::size_t kMaxTokensAtOnce = 256;
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -43,9 +47,9 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
   // Adds a copy of `update`. Any thread; never blocks.
   void push(std::size_t choice, const engine::Update& update);
 
-  // Returns everything that has arrived, waiting until there is something, or nothing at all at
-  // `until`. On the strand, one caller at a time. Errors: kResourceLimit when more than
-  // kMaxWaitingTokens were waiting.
+  // Returns what has arrived, in order and up to kMaxTokensAtOnce, waiting until there is
+  // something, or nothing at all at `until`. On the strand, one caller at a time. Errors:
+  // kResourceLimit when more than kMaxWaitingTokens were waiting.
   boost::asio::awaitable<Result<std::vector<Batch>>> next(TimePoint until = TimePoint::max());
 
   // Ignores every later push. Any thread.
@@ -53,10 +57,11 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
 
  private:
   void add(std::size_t choice, const engine::Update& update);
+  std::vector<Batch> take();
 
   boost::asio::steady_timer ready_;  // only touched on the strand
   std::mutex mutex_;                 // guards what follows
-  std::vector<Batch> batches_;
+  std::deque<Batch> batches_;
   std::size_t waiting_tokens_ = 0;
   bool reader_sleeps_ = false;
   bool overflowed_ = false;

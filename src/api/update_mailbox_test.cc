@@ -59,5 +59,29 @@ TEST(UpdateMailbox, BoundHoldsAtTheTokenAndOnePast) {
   EXPECT_EQ(take(*over, io).error().code, Errc::kResourceLimit);
 }
 
+TEST(UpdateMailbox, HandsOverSoManyAtOnceAndLosesNone) {
+  boost::asio::io_context io;
+  auto mailbox = std::make_shared<UpdateMailbox>(io.get_executor());
+  constexpr TokenId kTokens = 2 * kMaxTokensAtOnce + 10;
+  for (TokenId id = 0; id < kTokens; ++id) {
+    const GeneratedToken token{.id = id, .top = {}};
+    Update update = with({&token, 1});
+    if (id + 1 == kTokens) {
+      update.finish = engine::FinishReason::kStop;
+    }
+    mailbox->push(0, update);
+  }
+  TokenId next = 0;
+  for (const std::size_t expected : {kMaxTokensAtOnce, kMaxTokensAtOnce, std::size_t{10}}) {
+    const auto batches = *take(*mailbox, io);
+    ASSERT_EQ(batches.size(), 1U);
+    EXPECT_EQ(batches[0].tokens.size(), expected);
+    for (const GeneratedToken& token : batches[0].tokens) {
+      EXPECT_EQ(token.id, next++);
+    }
+    EXPECT_EQ(batches[0].finish.has_value(), next == kTokens);
+  }
+}
+
 }  // namespace
 }  // namespace daybreak::api

@@ -67,7 +67,9 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   answer->id = id;
   answer->times.submitted = SteadyClock::now();
   answer->due = SteadyClock::now() + answer->script.delay_per_token;
-  requests_.push_back(answer->request);
+  if (options_.keep_requests) {
+    requests_.push_back(answer->request);
+  }
   answers_.push_back(std::move(answer));
   wake_.notify_one();
   return id;

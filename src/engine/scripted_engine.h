@@ -43,6 +43,7 @@ struct ScriptedEngineOptions {
   std::size_t even_share = 1 << 20;  // reported, at most context_tokens
   std::size_t max_sequences = 8;     // answered at the same time, token by token in turn
   std::size_t max_queue = 64;        // submitted beyond that: kResourceLimit
+  bool keep_requests = true;         // for requests(); they grow with every request
 };
 
 class ScriptedEngine final : public Generator {
@@ -63,7 +64,7 @@ class ScriptedEngine final : public Generator {
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;
 
-  // Returns copies of every accepted request, in order. Thread-safe.
+  // Returns copies of every accepted request, in order; none without keep_requests. Thread-safe.
   [[nodiscard]] std::vector<GenerateRequest> requests() const;
 
  private:

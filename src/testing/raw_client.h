@@ -22,7 +22,8 @@ namespace daybreak::testing {
 
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port, int receive_buffer = 0) {
+  explicit RawClient(std::uint16_t port, int receive_buffer = 0,
+                     std::uint32_t ipv4 = INADDR_LOOPBACK) {
     fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
     if (receive_buffer > 0) {
       ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
@@ -30,7 +31,7 @@ class RawClient {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_addr.s_addr = htonl(ipv4);
     // The sockets API takes every address family through this one pointer type.
     connected_ =
         ::connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;  // NOLINT
@@ -121,6 +122,13 @@ class RawClient {
     if (fd_ >= 0) {
       ::close(std::exchange(fd_, -1));
     }
+  }
+
+  // Leaves like a client that crashed: what is on its way is thrown away (RST).
+  void close_with_reset() {
+    const linger now{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close();
   }
 
   static constexpr std::chrono::milliseconds kPatience{20'000};
