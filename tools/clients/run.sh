@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh openai|responses|anthropic|openapi|batches|retries python|node DAYBREAK_BINARY
+# usage: run.sh openai|responses|anthropic|openapi|batches|retries|ai python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
@@ -26,12 +26,13 @@ case "$client" in
     command -v npm >/dev/null || skip "no npm"
     mkdir -p "$cache/node"
     cp "$here/package.json" "$here/"*_node_test.mjs "$cache/node/"
-    [[ -d "$cache/node/node_modules/openai" && -d "$cache/node/node_modules/@anthropic-ai/sdk" ]] ||
-      (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2) ||
+    # What is installed is what is pinned now, not what was pinned at the first run.
+    cmp -s "$here/package.json" "$cache/node/installed.json" ||
+      (cd "$cache/node" && npm install --no-audit --no-fund --silent >&2 && cp package.json installed.json) ||
       skip "the client packages cannot be installed with npm"
     run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
-  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries|ai python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
 
 out="$(mktemp)"
