@@ -40,3 +40,11 @@ foreach(protocol openapi batches retries otlp)
   set_tests_properties(client/${protocol} PROPERTIES LABELS client SKIP_RETURN_CODE 77
                        RESOURCE_LOCK client_packages_python)
 endforeach()
+add_test(NAME client/ai
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ai node $<TARGET_FILE:daybreak>)
+set_tests_properties(client/ai PROPERTIES LABELS client SKIP_RETURN_CODE 77 RESOURCE_LOCK client_packages_node)
+# Thousands of odd requests of every operation; not one may be answered with 5xx.
+add_test(NAME client/schemathesis
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh schemathesis python $<TARGET_FILE:daybreak>)
+set_tests_properties(client/schemathesis PROPERTIES LABELS slow SKIP_RETURN_CODE 77
+                     RESOURCE_LOCK client_packages_python)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one client test against a fresh server on the bundled model.
-# usage: run.sh openai|responses|anthropic|openapi|batches|retries|otlp python|node DAYBREAK_BINARY
+# usage: run.sh openai|responses|anthropic|openapi|batches|retries|otlp|ai|schemathesis python|node DAYBREAK_BINARY
 # Exits 77 (a visible skip in ctest) where the client package cannot be installed. The packages are
 # kept in build/clients, so that only the first run needs a network.
 set -euo pipefail
@@ -15,12 +15,16 @@ skip() { echo "SKIPPED: $1" >&2; exit 77; }
 
 case "$client" in
   python|openapi)
-    if ! [[ -x "$cache/venv/bin/python" ]]; then
-      python3 -m venv "$cache/venv" >&2 || { rm -rf "$cache/venv"; skip "python3 has no venv module"; }
+    venv="$cache/venv"
+    requirements="$here/requirements.txt"
+    # Its many dependencies stay away from those of the clients.
+    [[ "$protocol" != schemathesis ]] || { venv="$cache/venv-schemathesis"; requirements="$here/requirements-schemathesis.txt"; }
+    if ! [[ -x "$venv/bin/python" ]]; then
+      python3 -m venv "$venv" >&2 || { rm -rf "$venv"; skip "python3 has no venv module"; }
     fi
-    "$cache/venv/bin/python" -m pip install -q --disable-pip-version-check -r "$here/requirements.txt" >&2 ||
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" >&2 ||
       skip "the client packages cannot be installed with pip"
-    run=("$cache/venv/bin/python" "$here/${protocol}_python_test.py")
+    run=("$venv/bin/python" "$here/${protocol}_python_test.py")
     ;;
   node)
     command -v npm >/dev/null || skip "no npm"
@@ -34,7 +38,7 @@ case "$client" in
       skip "the client packages cannot be installed with npm"
     run=(node "$cache/node/${protocol}_node_test.mjs")
     ;;
-  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries|otlp python|node DAYBREAK_BINARY" >&2; exit 2 ;;
+  *) echo "usage: run.sh openai|responses|anthropic|openapi|batches|retries|otlp|ai|schemathesis python|node DAYBREAK_BINARY" >&2; exit 2 ;;
 esac
 
 # Starts its own server, which has to know where to export to.
