@@ -20,6 +20,8 @@ struct ScriptedEngine::Answer {
   Usage usage;
   RequestTimes times;
   SteadyClock::time_point due;
+  std::optional<std::multimap<TimePoint, Answer*>::iterator> place;  // in due_
+  bool advancing = false;  // on the engine's thread, which holds no lock
   bool prompt_rated = false;
   bool cancelled = false;
   bool finished = false;
@@ -70,26 +72,26 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   if (options_.keep_requests) {
     requests_.push_back(answer->request);
   }
-  answers_.push_back(std::move(answer));
-  wake_.notify_one();
+  const auto number = static_cast<std::uint64_t>(id);
+  waiting_.emplace(number, answer.get());
+  answers_.emplace(number, std::move(answer));
+  start_waiting();
   return id;
 }
 
 void ScriptedEngine::cancel(RequestId id) {
   const std::lock_guard lock(mutex_);
-  for (const auto& answer : answers_) {
-    if (answer->id == id) {
-      answer->cancelled = true;
-      wake_.notify_one();
-    }
+  if (const auto found = answers_.find(static_cast<std::uint64_t>(id)); found != answers_.end()) {
+    found->second->cancelled = true;
+    schedule(*found->second, TimePoint::min());
   }
 }
 
 Stats ScriptedEngine::stats() const {
   const std::lock_guard lock(mutex_);
   Stats stats = stats_;
-  stats.running = std::min(answers_.size(), options_.max_sequences);
-  stats.queued = answers_.size() - stats.running;
+  stats.running = answers_.size() - waiting_.size();
+  stats.queued = waiting_.size();
   stats.slots = options_.max_sequences;
   stats.block_positions = 1;
   stats.draining = draining_;
@@ -108,8 +110,9 @@ std::size_t ScriptedEngine::stop(std::chrono::milliseconds deadline) {
     draining_ = true;
     idle_.wait_for(lock, deadline, [this] { return answers_.empty(); });
     cut = answers_.size();
-    for (const auto& answer : answers_) {
+    for (const auto& [number, answer] : answers_) {
       answer->cancelled = true;
+      schedule(*answer, TimePoint::min());
     }
     stopping_ = true;
     wake_.notify_one();
@@ -125,44 +128,76 @@ std::vector<GenerateRequest> ScriptedEngine::requests() const {
   return requests_;
 }
 
+void ScriptedEngine::schedule(Answer& answer, TimePoint when) {
+  if (answer.advancing) {
+    return;  // settle() looks at what changed meanwhile
+  }
+  if (answer.place) {
+    due_.erase(*answer.place);
+  }
+  answer.place = due_.emplace(when, &answer);
+  if (answer.place == due_.begin()) {
+    wake_.notify_one();
+  }
+}
+
+void ScriptedEngine::start_waiting() {
+  while (!waiting_.empty() && answers_.size() - waiting_.size() < options_.max_sequences) {
+    Answer& answer = *waiting_.begin()->second;
+    waiting_.erase(waiting_.begin());
+    if (!answer.cancelled && !answer.silent()) {
+      schedule(answer, answer.due);
+    }
+  }
+}
+
+void ScriptedEngine::settle(Answer& answer) {
+  answer.advancing = false;
+  if (answer.finished) {
+    const auto number = static_cast<std::uint64_t>(answer.id);
+    waiting_.erase(number);
+    answers_.erase(number);
+    start_waiting();
+  } else if (answer.cancelled) {
+    schedule(answer, TimePoint::min());
+  } else if (!answer.silent()) {
+    // Not before those that are due already: answers without delay take turns.
+    schedule(answer, std::max(answer.due, SteadyClock::now()));
+  }
+}
+
 void ScriptedEngine::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    const SteadyClock::time_point now = SteadyClock::now();
-    // Addresses stay valid while unlocked: only this thread removes answers.
-    std::vector<Answer*> due;
-    SteadyClock::time_point next = SteadyClock::time_point::max();
-    for (std::size_t i = 0; i < answers_.size(); ++i) {
-      Answer& answer = *answers_[i];
-      const bool runs = i < options_.max_sequences && !answer.silent();
-      const bool held = answer.script.held != nullptr && *answer.script.held;
-      if (answer.cancelled || (runs && !held && answer.due <= now)) {
-        due.push_back(&answer);
-      } else if (runs) {
-        next = std::min(next, held ? now + std::chrono::milliseconds(1) : answer.due);
-      }
-    }
-    for (Answer* answer : due) {
-      const bool cancelled = answer->cancelled;
-      lock.unlock();
-      advance(*answer, cancelled);
-      lock.lock();
-    }
-    std::erase_if(answers_, [](const auto& answer) { return answer->finished; });
     if (answers_.empty()) {
       idle_.notify_all();
       if (stopping_) {
         return;
       }
     }
-    if (!due.empty()) {
+    if (due_.empty()) {
+      wake_.wait(lock);
       continue;
     }
-    if (next == SteadyClock::time_point::max()) {
-      wake_.wait(lock);
-    } else {
-      wake_.wait_until(lock, next);
+    const TimePoint when = due_.begin()->first;
+    if (when > SteadyClock::now()) {
+      wake_.wait_until(lock, when);
+      continue;
     }
+    // Its address stays valid while unlocked: only this thread removes answers.
+    Answer& answer = *due_.begin()->second;
+    due_.erase(due_.begin());
+    answer.place.reset();
+    const bool cancelled = answer.cancelled;
+    if (!cancelled && answer.script.held != nullptr && *answer.script.held) {
+      schedule(answer, SteadyClock::now() + std::chrono::milliseconds(1));
+      continue;
+    }
+    answer.advancing = true;
+    lock.unlock();
+    advance(answer, cancelled);
+    lock.lock();
+    settle(answer);
   }
 }
 

@@ -10,8 +10,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,7 +29,7 @@ struct Script {
   FinishReason finish = FinishReason::kStop;  // when the ids are exhausted: kStop or kLength
   std::optional<Error> error;                 // instead of `finish`: fail with this after the ids
   bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
-  std::chrono::milliseconds delay_per_token{0};
+  std::chrono::microseconds delay_per_token{0};
   // Nothing is said while this is true: looked at every millisecond. Null: never.
   std::shared_ptr<const std::atomic<bool>> held = nullptr;
   // Reported with each token when the request asks for log-probabilities. An id of the prompt at
@@ -70,7 +71,14 @@ class ScriptedEngine final : public Generator {
  private:
   struct Answer;
 
+  using TimePoint = std::chrono::steady_clock::time_point;
+
   void run();
+  // The three below are called with the mutex held.
+  void schedule(Answer& answer, TimePoint when);
+  void start_waiting();
+  // Puts an answer that was advanced back in line, or lets the next one start in its place.
+  void settle(Answer& answer);
   // Delivers what is due for one answer. Called unlocked, on the engine's thread.
   void advance(Answer& answer, bool cancelled);
   static void rate_prompt(const Answer& answer);
@@ -81,7 +89,9 @@ class ScriptedEngine final : public Generator {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;
-  std::deque<std::unique_ptr<Answer>> answers_;  // the first max_sequences run, the others wait
+  std::map<std::uint64_t, std::unique_ptr<Answer>> answers_;  // by id, which is their order
+  std::multimap<TimePoint, Answer*> due_;     // those that have something to say, by when
+  std::map<std::uint64_t, Answer*> waiting_;  // beyond max_sequences
   std::vector<GenerateRequest> requests_;
   Stats stats_;
   std::uint64_t next_id_ = 1;
