@@ -63,6 +63,8 @@ def main():
     parser.add_argument("--model", type=pathlib.Path)
     options = parser.parse_args()
     run([BINARY, "bench", "kernels"])
+    print("\nwhat the API adds to each token", flush=True)
+    run([BINARY, "bench", "streams"])
     directory = bench_model(options.model)
     print(f"\nload average {os.getloadavg()[0]:.1f}", flush=True)
     model_table(directory, options.rounds)

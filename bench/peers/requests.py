@@ -4,7 +4,8 @@
     python3 bench/peers/requests.py --daybreak build/release/daybreak [--litellm VENV/bin/litellm] [--rounds N]
 
 Needs wrk and nginx. LiteLLM 1.108.7 with its proxy is installed by hand in a virtual environment elsewhere; it answers by
-itself (mock_response), so what is measured is its own work alone, while daybreak computes a token of the bundled model.
+itself (mock_response), so what is measured is its own work alone. The row beside it is daybreak with a scripted token
+(`daybreak bench server`): the same chat is parsed, rendered, tokenized and answered, and no model is computed.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import time
 import urllib.request
 
 TICK = os.sysconf("SC_CLK_TCK")
-BODY = {"model": "nano", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 1}
+BODY = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 1}
 NGINX = """worker_processes {cpus}; daemon off; pid {dir}/pid;
 events {{ worker_connections 1024; }}
 http {{ access_log off; keepalive_requests 100000000; client_body_temp_path {dir}/b; proxy_temp_path {dir}/p;
@@ -102,16 +103,19 @@ def start(options, directory):
     options.servers.append(Server(["nginx", "-e", "stderr", "-c", str(directory / "nginx.conf")], port, "/"))
     rows = [("nginx, static reply", options.servers[-1], "/", 32, None)]
     port = free_port()
-    options.servers.append(Server([str(options.daybreak.resolve()), "serve", "--port", str(port), "--log-level", "warning"],
-                                  port, "/health"))  # fmt: skip
-    daybreak = options.servers[-1]
-    rows.append(("daybreak, `/health`", daybreak, "/health", 32, None))
-    rows.append(("daybreak, chat, 1 token of nano", daybreak, "/v1/chat/completions", 8, script))
+    daybreak = str(options.daybreak.resolve())
+    serve = [daybreak, "serve", "--port", str(port), "--served-model-name", "scripted", "--log-level", "warning"]
+    options.servers.append(Server(serve, port, "/health"))
+    rows.append(("daybreak, `/health`", options.servers[-1], "/health", 32, None))
+    rows.append(("daybreak, chat, 1 token of nano", options.servers[-1], "/v1/chat/completions", 8, script))
+    port = free_port()
+    options.servers.append(Server([daybreak, "bench", "server", "--port", str(port)], port, "/health"))
+    rows.append(("daybreak, chat, 1 scripted token", options.servers[-1], "/v1/chat/completions", 8, script))
     if options.litellm:
         port = free_port()
         (directory / "litellm.yaml").write_text(
-            "model_list:\n  - model_name: nano\n    litellm_params:\n"
-            "      {model: openai/nano, api_key: none, mock_response: ok}\n"
+            "model_list:\n  - model_name: scripted\n    litellm_params:\n"
+            "      {model: openai/scripted, api_key: none, mock_response: ok}\n"
         )
         command = [str(options.litellm), "--config", str(directory / "litellm.yaml"), "--host", "127.0.0.1", "--port", str(port)]
         environment = {"LITELLM_MASTER_KEY": key, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}

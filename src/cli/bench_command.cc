@@ -12,6 +12,8 @@ void register_bench(Command root) {
   register_bench_kernels(bench);
   register_bench_model(bench);
   register_bench_grammar(bench);
+  register_bench_streams(bench, root.version());
+  register_bench_server(bench, root.version());
 }
 
 }  // namespace daybreak::cli

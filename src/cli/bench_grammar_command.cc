@@ -22,6 +22,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/model_path.h"
+#include "cli/process_usage.h"
 #include "grammar/formats.h"
 #include "grammar/grammar.h"
 #include "grammar/message_rules.h"
@@ -101,15 +102,6 @@ Result<std::vector<Entry>> read_entries(const std::string& path) {
   return out;
 }
 
-// The memory of this process that is in use, in bytes.
-std::size_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::size_t total = 0;
-  std::size_t resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
 class GrammarBench {
  public:
   GrammarBench(const tokenizer::Tokenizer& tokenizer, std::size_t vocab_size, TokenId stop)
@@ -121,11 +113,11 @@ class GrammarBench {
   }
 
   GrammarBenchResult run(const std::vector<Entry>& entries) {
-    const std::size_t before = resident_bytes();
+    const std::size_t before = resident_bytes(::getpid());
     for (const Entry& entry : entries) {
       measure(entry);
     }
-    const std::size_t after = resident_bytes();
+    const std::size_t after = resident_bytes(::getpid());
     result_.resident_bytes = after > before ? after - before : 0;
     for (const auto& grammar : alive_) {
       result_.grammar_bytes += grammar->bytes();

@@ -24,14 +24,6 @@ struct GrammarBenchResult {
   std::size_t resident_bytes = 0;              // by which the process grew while they were made
 };
 
-// A distribution: mean and quantiles, in the unit asked for.
-struct Distribution {
-  double mean = 0, p50 = 0, p75 = 0, p90 = 0, p99 = 0, max = 0;
-};
-// Returns the distribution of `values`, each divided by `unit`; zeros for none. A quantile q is the
-// value below which a share q of all lies, at least.
-[[nodiscard]] Distribution distribution_of(std::vector<std::uint64_t> values, double unit);
-
 // Returns a refusal without what it quotes, so that refusals can be counted by kind: the path at
 // its front and everything in quotes are cut.
 [[nodiscard]] std::string kind_of_refusal(const std::string& message);

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/distribution.h"
+
 namespace daybreak::cli {
 namespace {
 

@@ -4,6 +4,8 @@
 // The list of sub-commands. Each register_NAME is defined in src/cli/NAME_command.cc: it declares
 // the options on `root` and what to run when its command is chosen.
 
+#include <string>
+
 #include "cli/command.h"
 
 namespace daybreak::cli {
@@ -27,6 +29,8 @@ void register_bench(Command root);
 void register_bench_kernels(Command bench);
 void register_bench_model(Command bench);  // decode and prefill
 void register_bench_grammar(Command bench);
+void register_bench_streams(Command bench, const std::string& version);
+void register_bench_server(Command bench, const std::string& version);
 void register_help(Command root);
 
 }  // namespace daybreak::cli
