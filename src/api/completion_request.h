@@ -45,8 +45,8 @@ struct CompletionRequest {
 inline constexpr std::size_t kMaxCompletionPrompts = 128;
 inline constexpr std::uint32_t kMaxCompletionLogprobs = 20;
 
-// Parses and validates a body, by chat::completion_fields(). `context_tokens` bounds how many ids a prompt array may hold.
-// Errors: as parse_chat_request().
+// Parses and validates a body, by chat::completion_fields(). `context_tokens` bounds how many ids a
+// prompt array may hold. Errors: as parse_chat_request().
 [[nodiscard]] Result<CompletionRequest> parse_completion_request(std::string_view json,
                                                                  const chat::ChatLimits& limits,
                                                                  std::size_t context_tokens);

@@ -49,6 +49,7 @@ files="$(mktemp -d)"
 extra=()
 # The packages wait up to eight seconds before they ask again.
 [[ "$protocol" != retries ]] || extra=(--retry-grace-seconds 20)
+[[ "$protocol" != schemathesis ]] || { slots="$(mktemp -d -p "$files")"; extra=(--slot-save-path "$slots"); }
 "$binary" serve "$here/../../models/nano" --port 0 --threads 1 --files-dir "$files" "${extra[@]}" >"$out" 2>"$out.err" &
 server=$!
 trap 'kill -TERM $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$out" "$out.err" "$files"' EXIT
