@@ -216,6 +216,40 @@ TEST(OpenApi, WhatASchemaForbidsIsRefusedByName) {
   EXPECT_GT(asked, 500U);
 }
 
+// The ends of what it allows are allowed.
+TEST(OpenApi, WhatASchemaAllowsIsNotRefused) {
+  const testing::TemporaryDirectory files;
+  TestApi api(TestApi::says("x"), {.batches = {.directory = files.path().string()}});
+  const Json all = document();
+  std::size_t asked = 0;
+  for (const Route& route : routes()) {
+    const Json described = body_schema(all, route.path);
+    for (const auto& [name, schema] : described["properties"].items()) {
+      Json values = schema.value("enum", Json::array());
+      for (const char* end : {"minimum", "maximum", "const"}) {
+        const bool longest = schema.contains(end) && schema[end] == std::uint64_t{1} << 32;
+        if (schema.contains(end) && !longest) {  // which does not fit the context
+          values.push_back(schema[end]);
+        }
+      }
+      for (const Json& value : values) {
+        Json body = Json::parse(route.body);
+        if (name == "top_logprobs" && &route.fields == &chat::chat_fields()) {
+          body["logprobs"] = true;
+        }
+        body[name] = value;
+        body[name == "best_of" ? "n" : name] = value;
+        const Json reply = Json::parse(testing::body_of(api.post(body.dump(), route.path)));
+        const Json error = reply.value("error", Json());
+        EXPECT_FALSE(error.is_object() && error.value("message", "").starts_with(name))
+            << route.path << " " << body.dump() << " " << error;
+        ++asked;
+      }
+    }
+  }
+  EXPECT_GT(asked, 200U);
+}
+
 // A described field is read; one that is not described is reported as ignored.
 TEST(OpenApi, DescribedFieldsAreTheFieldsThatAreRead) {
   TestApi api(TestApi::says("x"));
