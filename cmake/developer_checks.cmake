@@ -34,12 +34,16 @@ foreach(protocol openai responses anthropic)
                          RESOURCE_LOCK client_packages_${client})
   endforeach()
 endforeach()
-foreach(protocol openapi batches retries otlp)
+foreach(protocol openapi batches otlp)
   add_test(NAME client/${protocol}
            COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ${protocol} python $<TARGET_FILE:daybreak>)
   set_tests_properties(client/${protocol} PROPERTIES LABELS client SKIP_RETURN_CODE 77
                        RESOURCE_LOCK client_packages_python)
 endforeach()
+add_test(NAME client/retries
+         COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh retries both $<TARGET_FILE:daybreak>)
+set_tests_properties(client/retries PROPERTIES LABELS client SKIP_RETURN_CODE 77
+                     RESOURCE_LOCK "client_packages_python;client_packages_node")
 add_test(NAME client/ai
          COMMAND ${PROJECT_SOURCE_DIR}/tools/clients/run.sh ai node $<TARGET_FILE:daybreak>)
 set_tests_properties(client/ai PROPERTIES LABELS client SKIP_RETURN_CODE 77 RESOURCE_LOCK client_packages_node)

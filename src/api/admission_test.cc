@@ -139,6 +139,13 @@ TEST_F(AdmissionTest, OnlyAnAdministratorSeesAndChangesSlots) {
   EXPECT_EQ(status_of(client.read_response()), 403);
 }
 
+std::string body_of(std::string_view path, const std::string& more) {
+  if (path == "/v1/responses") {
+    return R"({"input":"hi")" + (more.empty() ? "" : "," + more) + "}";
+  }
+  return path == kChat ? chat_body(more) : completion_body(more);
+}
+
 TEST_F(AdmissionTest, PromptsAreSharedWithinATenantAndASaltOnly) {
   access::KeySettings settings = access::test_settings();
   settings.tenant = "acme";
@@ -150,13 +157,13 @@ TEST_F(AdmissionTest, PromptsAreSharedWithinATenantAndASaltOnly) {
   const std::string numbered = add_key(settings);
   start();
   const auto isolation = [&](const std::string& key, const std::string& more, const char* path) {
-    const std::string body = path == kChat ? chat_body(more) : completion_body(more);
-    EXPECT_EQ(status_of(post(body, bearer(key), path)), 200);
+    EXPECT_EQ(status_of(post(body_of(path, more), bearer(key), path)), 200);
     return api_->engine.requests().back().isolation;
   };
   const std::string salt = R"("cache_salt":"s")";
   EXPECT_EQ(isolation(a, "", kChat), isolation(b, "", "/v1/completions"));
   EXPECT_EQ(isolation(a, salt, kChat), isolation(b, salt, "/v1/completions"));
+  EXPECT_EQ(isolation(a, salt, kChat), isolation(b, salt, "/v1/responses"));
   std::set<std::string> distinct;
   for (const std::string& key : {a, alone, numbered}) {
     for (const std::string& more : {std::string(), salt, std::string(R"("cache_salt":"t")")}) {
@@ -171,12 +178,11 @@ TEST_F(AdmissionTest, PriorityIsTheKeysAndARequestMayOnlyStepBack) {
   const std::string key = add_key(settings);
   start();
   const auto priority = [&](const std::string& more, const char* path) {
-    const std::string body = path == kChat ? chat_body(more) : completion_body(more);
-    const std::string reply = post(body, bearer(key), path);
+    const std::string reply = post(body_of(path, more), bearer(key), path);
     EXPECT_EQ(status_of(reply), 200) << reply;
     return api_->engine.requests().back().priority;
   };
-  for (const char* path : {kChat, "/v1/completions"}) {
+  for (const char* path : {kChat, "/v1/completions", "/v1/responses"}) {
     EXPECT_EQ(priority("", path), 5);
     EXPECT_EQ(priority(R"("priority":2)", path), 3);
     EXPECT_EQ(priority(R"("priority":-2)", path), 5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/batch_routes.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,19 +13,19 @@
 #include "api/list_page.h"
 #include "api/on_worker.h"
 #include "base/json_document.h"
-#include "chat/response_json.h"
+#include "base/json_tree.h"
+#include "chat/field_schemas.h"
+#include "chat/request_fields.h"
+#include "chat/required_field.h"
+#include "chat/responses_item.h"
 
 namespace daybreak::api {
 namespace {
 
+using chat::Field;
 using http::Exchange;
 using http::Response;
 using http::Task;
-
-constexpr std::string_view kCancel = "/cancel";
-constexpr std::size_t kMaxMetadata = 16;
-constexpr std::size_t kMaxMetadataKey = 64;     // bytes
-constexpr std::size_t kMaxMetadataValue = 512;  // bytes
 
 using AnswerFn = std::function<Result<std::string>(BatchService&, const access::ApiKey& caller,
                                                    const Exchange&)>;
@@ -47,61 +48,37 @@ http::Handler handler(Context& context, BatchService* batches, AnswerFn answer) 
   };
 }
 
-Result<std::string> metadata(const JsonValue& root) {
-  const auto value = root.find_set("metadata");
-  if (!value) {
-    return std::string("null");
-  }
-  if (!value->is_object()) {
-    return value->expected("an object");
-  }
-  std::string out = "{";
-  std::size_t count = 0;
-  for (const auto& [key, item] : simdjson::dom::object(value->raw())) {
-    std::string_view text;
-    if (++count > kMaxMetadata || key.size() > kMaxMetadataKey ||
-        item.get(text) != simdjson::SUCCESS || text.size() > kMaxMetadataValue) {
-      return value->expected(
-          "at most 16 pairs, keys of at most 64 bytes, values of text of at most 512 bytes");
-    }
-    out += count == 1 ? "" : ",";
-    chat::append_json_text(out, key);
-    out += ":";
-    chat::append_json_text(out, text);
-  }
-  return out + "}";
-}
-
-Result<std::string_view> text(const JsonValue& root, std::string_view key) {
-  const auto value = root.find(key);
-  return value
-             ? value->string()
-             : Error{Errc::kInvalidArgument, root.where_of(key) + ": expected text, found nothing"};
+Result<std::string> text(const Field& root, std::string_view key) {
+  constexpr std::size_t kMaxBytes = 1'024;
+  DAYBREAK_TRY(const Field field, chat::required_field(root, key, "text"));
+  return field.string(kMaxBytes);
 }
 
 Result<std::string> create(BatchService& batches, const access::ApiKey& caller,
                            const Exchange& exchange) {
-  DAYBREAK_TRY(const JsonDocument document, JsonDocument::parse(exchange.request().body, "body"));
-  const JsonValue root = document.root();
-  if (!root.is_object()) {
-    return root.expected("an object");
-  }
-  for (const auto& [key, value] : simdjson::dom::object(root.raw())) {
-    if (key != "input_file_id" && key != "endpoint" && key != "completion_window" &&
-        key != "metadata" && !value.is_null()) {
+  DAYBREAK_TRY(const JsonNode tree,
+               parse_json_tree(exchange.request().body, {.max_depth = 4, .max_values = 256}));
+  const Field root(tree, "");
+  DAYBREAK_CHECK_OK(root.object());
+  for (const std::string& key : tree.keys) {
+    if (batch_fields().find(key) == nullptr && root.find(key)) {
       return Error{Errc::kInvalidArgument, printable(key, 64) +
                                                ": not supported: expected input_file_id, endpoint, "
                                                "completion_window and metadata"};
     }
   }
-  DAYBREAK_TRY(const std::string_view input, text(root, "input_file_id"));
-  DAYBREAK_TRY(const std::string_view endpoint, text(root, "endpoint"));
-  DAYBREAK_TRY(const std::string_view window, text(root, "completion_window"));
+  DAYBREAK_TRY(const std::string input, text(root, "input_file_id"));
+  DAYBREAK_TRY(const std::string endpoint, text(root, "endpoint"));
+  DAYBREAK_TRY(const std::string window, text(root, "completion_window"));
   if (window != "24h") {
-    return Error{Errc::kInvalidArgument,
-                 "completion_window: expected \"24h\", found '" + printable(window, 32) + "'"};
+    return root.find("completion_window")->expected("\"24h\"");
   }
-  DAYBREAK_TRY(std::string more, metadata(root));
+  std::string more = "null";
+  if (const auto metadata = root.find("metadata")) {
+    DAYBREAK_CHECK_OK(metadata->text_pairs());
+    more.clear();
+    chat::append_minified(more, metadata->node().raw);
+  }
   DAYBREAK_TRY(const BatchRecord record, batches.create(caller, input, endpoint, std::move(more)));
   return record.json();
 }
@@ -115,12 +92,8 @@ Result<std::string> get(BatchService& batches, const access::ApiKey& caller,
 
 Result<std::string> cancel(BatchService& batches, const access::ApiKey& caller,
                            const Exchange& exchange) {
-  std::string_view id = exchange.parameters().front();
-  if (!id.ends_with(kCancel)) {
-    return Error{Errc::kNotFound, "expected /v1/batches/ID/cancel"};
-  }
-  id.remove_suffix(kCancel.size());
-  DAYBREAK_TRY(const BatchRecord record, batches.cancel(access::owner_of(caller), id));
+  DAYBREAK_TRY(const BatchRecord record,
+               batches.cancel(access::owner_of(caller), exchange.parameters().front()));
   return record.json();
 }
 
@@ -136,6 +109,21 @@ Result<std::string> list(BatchService& batches, const access::ApiKey& caller,
 
 }  // namespace
 
+const chat::FieldTable& batch_fields() {
+  using enum chat::FieldApi;
+  using enum chat::FieldVerdict;
+  static constexpr auto kRules = std::to_array<chat::FieldRule>({
+      {"input_file_id", kOpenAi, kHonoured, chat::kText, "the id of an uploaded file"},
+      {"endpoint", kOpenAi, kHonoured,
+       R"({"enum":["/v1/chat/completions","/v1/completions","/v1/responses"]})",
+       "the route of every request in it"},
+      {"completion_window", kOpenAi, kHonoured, R"({"const":"24h"})", "of the only length"},
+      {"metadata", kOpenAi, kHonoured, chat::kTextPairs, "repeated; at most 16 pairs of text"},
+  });
+  static const chat::FieldTable table(kRules);
+  return table;
+}
+
 Error no_files_here() {
   return {Errc::kUnsupported,
           "files and batches are off: this server has no directory for them (files_dir)"};
@@ -145,7 +133,7 @@ void add_batch_routes(http::Router& router, Context& context, BatchService* batc
   router.add("POST", "/v1/batches", handler(context, batches, create));
   router.add("GET", "/v1/batches", handler(context, batches, list));
   router.add("GET", "/v1/batches/{id}", handler(context, batches, get));
-  router.add("POST", "/v1/batches/{id}", handler(context, batches, cancel));
+  router.add("POST", "/v1/batches/{id}/cancel", handler(context, batches, cancel));
 }
 
 }  // namespace daybreak::api

@@ -5,6 +5,7 @@
 
 #include "api/batch_service.h"
 #include "api/context.h"
+#include "chat/field_table.h"
 #include "http/router.h"
 
 namespace daybreak::api {
@@ -13,6 +14,9 @@ namespace daybreak::api {
 // router.
 void add_file_routes(http::Router& router, Context& context, BatchService* batches);
 void add_batch_routes(http::Router& router, Context& context, BatchService* batches);
+
+// The fields of POST /v1/batches, which knows no others.
+[[nodiscard]] const chat::FieldTable& batch_fields();
 
 // The error of every such route on a server without a directory for them.
 [[nodiscard]] Error no_files_here();

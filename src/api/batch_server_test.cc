@@ -209,7 +209,7 @@ TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
   EXPECT_EQ(api.engine.requests().size(), 2U);
   json_of(api.post("", "/v1/batches/" + id + "/cancel"), 400);
   json_of(api.post("", "/v1/batches/batch_0/cancel"), 404);
-  json_of(api.post("", "/v1/batches/" + id), 404);
+  json_of(api.post("", "/v1/batches/" + id), 405);
 }
 
 TEST(BatchServer, ABatchExpires) {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/json_document.h"
 #include "base/json_tree.h"
+#include "chat/field_table.h"
 #include "chat/request_output.h"
 #include "chat/request_sampling.h"
 #include "chat/request_scheduling.h"
@@ -19,82 +19,10 @@ namespace {
 using chat::ChatLimits;
 using chat::Field;
 
-constexpr std::size_t kMaxIgnoredFields = 32;
 // OpenAI's default of this route.
 constexpr std::uint64_t kDefaultMaxTokens = 16;
 // Values of a body beside its token ids.
 constexpr std::size_t kOtherValues = 250'000;
-
-constexpr std::string_view kBoolean = R"({"type":"boolean"})";
-constexpr std::string_view kObject = R"({"type":"object"})";
-constexpr std::string_view kText = R"({"type":"string"})";
-constexpr std::string_view kCount = R"({"type":"integer","minimum":0})";
-constexpr std::string_view kAlternatives = R"({"type":"integer","minimum":0,"maximum":20})";
-constexpr std::string_view kPenalty = R"({"type":"number","minimum":-2,"maximum":2})";
-constexpr std::string_view kShare = R"({"type":"number","minimum":0,"maximum":1})";
-constexpr std::string_view kAboveZero = R"({"type":"number","exclusiveMinimum":0,"maximum":1})";
-constexpr std::string_view kIds = R"({"type":"array","items":{"type":"integer","minimum":0}})";
-constexpr std::string_view kTexts =
-    R"({"oneOf":[{"type":"string"},{"type":"array","items":{"type":"string"}}]})";
-constexpr std::string_view kPrompt =
-    R"({"anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}},)"
-    R"({"type":"array","minItems":1,"items":{"type":"integer","minimum":0}},)"
-    R"({"type":"array","minItems":1,"items":{"type":"array","minItems":1,)"
-    R"("items":{"type":"integer","minimum":0}}}]})";
-
-constexpr auto kFields = std::to_array<RequestField>({
-    {"model", kText},
-    {"prompt", kPrompt},
-    {"suffix", R"({"type":"null"})"},
-    {"max_tokens", kCount},
-    {"min_tokens", kCount},
-    {"n", R"({"type":"integer","minimum":1,"maximum":8})"},
-    {"best_of", R"({"type":"integer","minimum":1,"maximum":8})"},
-    {"echo", kBoolean},
-    {"stream", kBoolean},
-    {"stream_options", kObject},
-    {"logprobs", kAlternatives},
-    {"prompt_logprobs", kAlternatives},
-    {"temperature", R"({"type":"number","minimum":0,"maximum":2})"},
-    {"top_p", kAboveZero},
-    {"top_k", R"({"type":"integer","minimum":-1})"},
-    {"min_p", kShare},
-    {"typical_p", kAboveZero},
-    {"repetition_penalty", R"({"type":"number","minimum":0.01,"maximum":10})"},
-    {"presence_penalty", kPenalty},
-    {"frequency_penalty", kPenalty},
-    {"logit_bias", kObject},
-    {"seed", R"({"type":"integer"})"},
-    {"stop", kTexts},
-    {"stop_token_ids", kIds},
-    {"ignore_eos", kBoolean},
-    {"user", kText},
-    {"cache_salt", R"({"type":"string","minLength":1})"},
-    {"priority", R"({"type":"integer"})"},
-    {"service_tier", kText},
-    {"add_special_tokens", kBoolean},
-    {"allow_special", kBoolean},
-    {"skip_special_tokens", kBoolean},
-    {"return_token_ids", kBoolean},
-    {"return_tokens_as_token_ids", kBoolean},
-    {"response_format", kObject},
-    {"structured_outputs", kObject},
-    {"guided_json", R"({"type":["object","string"]})"},
-    {"guided_regex", kText},
-    {"guided_choice", R"({"type":"array","items":{"type":"string"}})"},
-    {"guided_grammar", kText},
-    {"guided_json_object", kBoolean},
-    {"guided_whitespace_pattern", R"({"type":"null"})"},
-});
-
-void note_ignored(const Field& root, std::vector<std::string>& ignored) {
-  for (const std::string& key : root.node().keys) {
-    const bool known = std::ranges::any_of(kFields, [&](const auto& f) { return f.name == key; });
-    if (!known && ignored.size() < kMaxIgnoredFields) {
-      ignored.push_back(printable(key, 64));
-    }
-  }
-}
 
 // Prompts are told apart by their first item; an item of another kind is then the error.
 Result<std::vector<CompletionPrompt>> read_prompts(const Field& field, const ChatLimits& limits,
@@ -151,6 +79,7 @@ Status read_flags(const Field& root, CompletionRequest& request) {
   request.common.include_usage = false;
   if (const auto options = root.find("stream_options")) {
     DAYBREAK_CHECK_OK(options->object());
+    DAYBREAK_CHECK_OK(chat::completion_fields().judge(*options, request.common.ignored_fields));
     if (const auto field = options->find("include_usage")) {
       DAYBREAK_TRY(request.common.include_usage, field->boolean());
     }
@@ -243,8 +172,6 @@ Status read_decoding(JsonNode& tree, const ChatLimits& limits, CompletionRequest
 
 }  // namespace
 
-std::span<const RequestField> completion_fields() { return kFields; }
-
 Result<std::vector<TokenId>> read_token_ids(const Field& field, const ChatLimits& limits,
                                             std::size_t max_ids) {
   DAYBREAK_TRY(const auto items, field.array(max_ids));
@@ -266,10 +193,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view json, const 
   const Field root(tree, "");
   DAYBREAK_CHECK_OK(root.object());
   CompletionRequest request;
-  note_ignored(root, request.common.ignored_fields);
-  if (const auto suffix = root.find("suffix")) {
-    return suffix->wrong("not supported: this model continues a text, it does not fill gaps");
-  }
+  DAYBREAK_CHECK_OK(chat::completion_fields().judge(root, request.common.ignored_fields));
   const auto prompt = root.find("prompt");
   if (!prompt) {
     return Error{Errc::kInvalidArgument,

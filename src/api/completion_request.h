@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,17 +45,8 @@ struct CompletionRequest {
 inline constexpr std::size_t kMaxCompletionPrompts = 128;
 inline constexpr std::uint32_t kMaxCompletionLogprobs = 20;
 
-// A field of a request and its JSON Schema, for /openapi.json.
-struct RequestField {
-  std::string_view name;
-  std::string_view schema;
-};
-
-// Returns every field that parse_completion_request() reads; all others are ignored and listed.
-[[nodiscard]] std::span<const RequestField> completion_fields();
-
-// Parses and validates a body. `context_tokens` bounds how many ids a prompt array may hold.
-// Errors: as parse_chat_request().
+// Parses and validates a body, by chat::completion_fields(). `context_tokens` bounds how many ids a
+// prompt array may hold. Errors: as parse_chat_request().
 [[nodiscard]] Result<CompletionRequest> parse_completion_request(std::string_view json,
                                                                  const chat::ChatLimits& limits,
                                                                  std::size_t context_tokens);

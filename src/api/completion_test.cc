@@ -22,6 +22,14 @@ std::string text_of(const Json& reply, std::size_t choice = 0) {
   return reply["choices"][choice]["text"].get<std::string>();
 }
 
+TEST(Completion, OptionsThatForbidTokensReachTheEngine) {
+  TestApi api(ends(" a time"));
+  complete(api, completion_body(R"("bad_words":["then"],"allowed_token_ids":[1,2])"));
+  const engine::SamplingParams sampling = api.engine.requests().back().sampling;
+  EXPECT_EQ(sampling.bad_words, (std::vector<Ids>{ids_of(api, "then"), ids_of(api, " then")}));
+  EXPECT_EQ(sampling.allowed_token_ids, (Ids{1, 2}));
+}
+
 TEST(Completion, RawTextInRawTextOut) {
   TestApi api(ends(" a time, <|open|>think<|sep|>there"));
   const Json reply = complete(api, completion_body());

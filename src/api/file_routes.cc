@@ -22,7 +22,6 @@ using http::Exchange;
 using http::Response;
 using http::Task;
 
-constexpr std::string_view kContent = "/content";
 // A content is in memory while it is sent.
 constexpr int kMaxDownloads = 4;
 constexpr std::size_t kMaxListed = 10'000;
@@ -119,24 +118,18 @@ Result<Response> remove(BatchService& batches, const access::ApiKey& caller,
   return Response{.body = "{\"id\":\"" + id + "\",\"object\":\"file\",\"deleted\":true}"};
 }
 
-// GET of a file or, below it, of its content.
-http::Handler get_handler(Context& context, BatchService* batches) {
+Result<Response> content(BatchService& batches, const access::ApiKey& caller,
+                         const Exchange& exchange) {
+  DAYBREAK_TRY(std::string bytes,
+               batches.files().content(access::owner_of(caller), exchange.parameters().front()));
+  return Response{.content_type = "application/octet-stream", .body = std::move(bytes)};
+}
+
+// At most kMaxDownloads at a time.
+http::Handler content_handler(Context& context, BatchService* batches) {
   const auto downloads = std::make_shared<std::atomic<int>>(0);
-  const http::Handler described = handler(context, batches, get);
-  const http::Handler content =
-      handler(context, batches,
-              [](BatchService& files, const access::ApiKey& caller, const Exchange& exchange) {
-                std::string_view id = exchange.parameters().front();
-                id.remove_suffix(kContent.size());
-                auto bytes = files.files().content(access::owner_of(caller), id);
-                return bytes ? Result<Response>(Response{.content_type = "application/octet-stream",
-                                                         .body = *std::move(bytes)})
-                             : std::move(bytes).error();
-              });
+  const http::Handler send = handler(context, batches, content);
   return [=](Exchange& exchange) -> Task<void> {
-    if (!exchange.parameters().front().ends_with(kContent)) {
-      co_return co_await described(exchange);
-    }
     // Counted down when the answer has been sent, or its client has gone.
     const std::shared_ptr<void> count(nullptr, [downloads](void*) { --*downloads; });
     if (++*downloads > kMaxDownloads) {
@@ -144,7 +137,7 @@ http::Handler get_handler(Context& context, BatchService* batches) {
           error_response({Errc::kResourceLimit, "contents: 4 are being sent already, try again"});
       co_return co_await exchange.respond(std::move(response));
     }
-    co_await content(exchange);
+    co_await send(exchange);
   };
 }
 
@@ -153,7 +146,8 @@ http::Handler get_handler(Context& context, BatchService* batches) {
 void add_file_routes(http::Router& router, Context& context, BatchService* batches) {
   router.add("POST", "/v1/files", handler(context, batches, upload));
   router.add("GET", "/v1/files", handler(context, batches, list));
-  router.add("GET", "/v1/files/{id}", get_handler(context, batches));
+  router.add("GET", "/v1/files/{id}", handler(context, batches, get));
+  router.add("GET", "/v1/files/{id}/content", content_handler(context, batches));
   router.add("DELETE", "/v1/files/{id}", handler(context, batches, remove));
 }
 

@@ -4,11 +4,128 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
+#include "api/batch_routes.h"
 #include "api/completion_test_client.h"
+#include "chat/field_table.h"
+#include "testing/temporary_directory.h"
 
 namespace daybreak::api {
 namespace {
+
+using chat::FieldRule;
+using chat::FieldTable;
+using chat::FieldVerdict;
+
+Json document() {
+  return Json::parse(openapi_json({.model_names = {"nano"}, .version = "1", .limits = {}}));
+}
+
+// A route with a table of fields, and a body it answers.
+struct Route {
+  const char* path;
+  const FieldTable& fields;
+  const char* body;
+};
+
+std::vector<Route> routes() {
+  constexpr const char* kChat = R"({"messages":[{"role":"user","content":"hi"}]})";
+  constexpr const char* kMessages =
+      R"({"model":"nano","max_tokens":9,"messages":[{"role":"user","content":"hi"}]})";
+  return {{"/v1/chat/completions", chat::chat_fields(), kChat},
+          {"/v1/completions", chat::completion_fields(), R"({"prompt":"hi"})"},
+          {"/v1/responses", chat::responses_fields(), R"({"input":"hi"})"},
+          {"/v1/messages", chat::anthropic_fields(), kMessages},
+          {"/v1/messages/count_tokens", chat::anthropic_fields(), kMessages},
+          {"/v1/tokenizers/estimate-token-count", chat::chat_fields(), kChat},
+          {"/tokenize", chat::tokenize_fields(), kChat},
+          {"/detokenize", chat::detokenize_fields(), R"({"tokens":[1]})"},
+          {"/v1/batches", batch_fields(),
+           R"({"input_file_id":"x","endpoint":"/v1/responses","completion_window":"24h"})"}};
+}
+
+Json body_schema(const Json& document, const std::string& path) {
+  const auto schema =
+      document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"];
+  return document.at(Json::json_pointer(schema["$ref"].get<std::string>().substr(1)));
+}
+
+// The schema of a field such as "messages[].partial", or null.
+Json property(const Json& body, const std::string& name) {
+  const std::size_t dot = name.find('.');
+  std::string key = name.substr(0, dot);
+  const bool list = key.ends_with("[]");
+  key.resize(key.size() - (list ? 2 : 0));
+  if (!body.contains("properties") || !body["properties"].contains(key)) {
+    return nullptr;
+  }
+  const Json& found = body["properties"][key];
+  return dot == std::string::npos ? found
+                                  : property(list ? found["items"] : found, name.substr(dot + 1));
+}
+
+// Values that the simple constraints of a schema forbid: of another type, out of range, in its
+// parts too.
+std::vector<Json> forbidden(const Json& schema) {
+  std::vector<Json> out;
+  std::vector<std::string> types;
+  for (const Json& one : schema.value("anyOf", Json::array({schema}))) {
+    const Json type = one.value("type", Json());
+    for (const Json& name : type.is_array() ? type : Json::array({type})) {
+      types.push_back(name.is_null() ? "" : name.get<std::string>());
+    }
+  }
+  const auto may_be = [&](const char* type) {
+    return std::ranges::find(types, type) != types.end();
+  };
+  const Json values = schema.value("enum", Json::array());
+  if (!values.empty() || schema.contains("const") || !may_be("")) {
+    const std::vector<std::pair<const char*, Json>> samples = {{"string", "zzz"},
+                                                               {"boolean", true},
+                                                               {"array", Json::array({1.5})},
+                                                               {"object", {{"zzz", 1.5}}},
+                                                               {"number", 1.5}};
+    for (const auto& [type, sample] : samples) {
+      if (!may_be(type) && std::ranges::find(values, sample) == values.end()) {
+        out.push_back(sample);
+      }
+    }
+  }
+  if (schema.contains("minimum")) {
+    out.emplace_back(schema["minimum"].get<double>() - 1);
+  }
+  if (schema.contains("maximum")) {
+    out.emplace_back(schema["maximum"].get<double>() + 1);
+  }
+  if (schema.contains("exclusiveMinimum")) {
+    out.push_back(schema["exclusiveMinimum"]);
+  }
+  if (schema.contains("minLength")) {
+    out.emplace_back("");
+  }
+  if (schema.contains("minItems")) {
+    out.push_back(Json::array());
+  }
+  if (schema.contains("items")) {
+    for (const Json& item : forbidden(schema["items"])) {
+      out.push_back(Json::array({item}));
+    }
+  }
+  if (schema.contains("additionalProperties")) {
+    for (const Json& value : forbidden(schema["additionalProperties"])) {
+      out.push_back({{"1", value}});
+    }
+  }
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [key, value] : properties.items()) {
+    for (const Json& item : forbidden(value)) {
+      out.push_back({{key, item}});
+    }
+  }
+  return out;
+}
 
 TEST(OpenApi, DescribesEveryRouteAndNoOther) {
   TestApi api(TestApi::says("x"));
@@ -23,6 +140,10 @@ TEST(OpenApi, DescribesEveryRouteAndNoOther) {
       std::ranges::transform(upper, upper.begin(), [](char c) { return std::toupper(c); });
       described.push_back(upper + " " + path);
       EXPECT_TRUE(operation["responses"].contains("200")) << path;
+      EXPECT_EQ(operation.value("parameters", Json::array()).dump().find(R"("in":"path")") !=
+                    std::string::npos,
+                path.find('{') != std::string::npos)
+          << path;
     }
   }
   std::vector<std::string> served = api.service->router().list();
@@ -32,48 +153,121 @@ TEST(OpenApi, DescribesEveryRouteAndNoOther) {
 }
 
 TEST(OpenApi, EveryReferenceHasItsSchema) {
-  const Json document =
-      Json::parse(openapi_json({.model_names = {"nano"}, .version = "1", .limits = {}}));
+  const Json all = document();
   std::size_t found = 0;
   const std::function<void(const Json&)> walk = [&](const Json& value) {
     if (value.is_object() && value.contains("$ref")) {
       const auto pointer = value["$ref"].get<std::string>().substr(1);
-      EXPECT_TRUE(document.contains(Json::json_pointer(pointer))) << pointer;
+      EXPECT_TRUE(all.contains(Json::json_pointer(pointer))) << pointer;
       ++found;
     }
     for (const Json& part : value.is_structured() ? value : Json::array()) {
       walk(part);
     }
   };
-  walk(document);
+  walk(all);
   EXPECT_GT(found, 20U);
 }
 
-// A described field is read, whatever it holds; a field that is not described is reported as
-// ignored.
+TEST(OpenApi, EveryFieldThatIsHonouredOrRefusedIsDescribed) {
+  const Json all = document();
+  for (const Route& route : routes()) {
+    const Json body = body_schema(all, route.path);
+    std::size_t described = 0;
+    for (const FieldRule& rule : route.fields.rules()) {
+      const Json schema = property(body, std::string(rule.name));
+      EXPECT_EQ(schema.is_null(), rule.verdict == FieldVerdict::kIgnored)
+          << route.path << " " << rule.name;
+      described += !schema.is_null() && rule.top_level() ? 1 : 0;
+    }
+    EXPECT_EQ(body["properties"].size(), described) << route.path;
+  }
+}
+
+// What the document says cannot be sent is refused, and the error names the field.
+TEST(OpenApi, WhatASchemaForbidsIsRefusedByName) {
+  const testing::TemporaryDirectory files;
+  TestApi api(TestApi::says("x"), {.batches = {.directory = files.path().string()}});
+  const Json all = document();
+  std::size_t asked = 0;
+  for (const Route& route : routes()) {
+    const Json described = body_schema(all, route.path);
+    for (const auto& [name, schema] : described["properties"].items()) {
+      for (const Json& value : forbidden(schema)) {
+        Json body = Json::parse(route.body);
+        body[name] = value;
+        const std::string reply = api.post(body.dump(), route.path);
+        EXPECT_EQ(testing::status_of(reply), 400) << route.path << " " << body.dump();
+        const Json error = Json::parse(testing::body_of(reply)).value("error", Json::object());
+        EXPECT_TRUE(error.value("message", "").starts_with(name))
+            << route.path << " " << body.dump() << " " << error;
+        ++asked;
+      }
+    }
+    for (const Json& name : described.value("required", Json::array())) {
+      Json body = Json::parse(route.body);
+      body.erase(name.get<std::string>());
+      const std::string reply = api.post(body.dump(), route.path);
+      EXPECT_EQ(testing::status_of(reply), 400) << route.path << " without " << name;
+      EXPECT_NE(reply.find("\"message\":\"" + name.get<std::string>() + ": "), std::string::npos)
+          << route.path << " without " << name << reply;
+    }
+  }
+  EXPECT_GT(asked, 500U);
+}
+
+// The ends of what it allows are allowed.
+TEST(OpenApi, WhatASchemaAllowsIsNotRefused) {
+  const testing::TemporaryDirectory files;
+  TestApi api(TestApi::says("x"), {.batches = {.directory = files.path().string()}});
+  const Json all = document();
+  std::size_t asked = 0;
+  for (const Route& route : routes()) {
+    const Json described = body_schema(all, route.path);
+    for (const auto& [name, schema] : described["properties"].items()) {
+      Json values = schema.value("enum", Json::array());
+      for (const char* end : {"minimum", "maximum", "const"}) {
+        const bool longest = schema.contains(end) && schema[end] == std::uint64_t{1} << 32;
+        if (schema.contains(end) && !longest) {  // which does not fit the context
+          values.push_back(schema[end]);
+        }
+      }
+      for (const Json& value : values) {
+        Json body = Json::parse(route.body);
+        if (name == "top_logprobs" && &route.fields == &chat::chat_fields()) {
+          body["logprobs"] = true;
+        }
+        body[name] = value;
+        body[name == "best_of" ? "n" : name] = value;
+        const Json reply = Json::parse(testing::body_of(api.post(body.dump(), route.path)));
+        const Json error = reply.value("error", Json());
+        EXPECT_FALSE(error.is_object() && error.value("message", "").starts_with(name))
+            << route.path << " " << body.dump() << " " << error;
+        ++asked;
+      }
+    }
+  }
+  EXPECT_GT(asked, 200U);
+}
+
+// A described field is read; one that is not described is reported as ignored.
 TEST(OpenApi, DescribedFieldsAreTheFieldsThatAreRead) {
   TestApi api(TestApi::says("x"));
-  const auto ignored = [&](const char* path, const std::string& body) {
-    return api.post(body, path).find("x-daybreak-ignored-fields") != std::string::npos;
+  const auto ignored = [&](const Route& route, const std::string& name, const Json& value) {
+    Json body = Json::parse(route.body);
+    body[name] = value;
+    return api.post(body.dump(), route.path).find("x-daybreak-ignored-fields: " + name) !=
+           std::string::npos;
   };
-  for (const RequestField& field : chat_fields()) {
-    if (field.name != "messages") {
-      const std::string more = "\"" + std::string(field.name) + "\":null";
-      const std::string body = field.name == "model"
-                                   ? R"({"messages":[{"role":"user","content":"hi"}],)" + more + "}"
-                                   : chat_body(more);
-      EXPECT_FALSE(ignored("/v1/chat/completions", body)) << field.name;
+  const std::vector<Route> all = routes();
+  for (const Route& route : std::span(all).first(4)) {  // the others have no such header
+    EXPECT_TRUE(ignored(route, "zzz", 1)) << route.path;
+    for (const FieldRule& rule : route.fields.rules()) {
+      if (rule.verdict == FieldVerdict::kIgnored && rule.top_level()) {
+        EXPECT_TRUE(ignored(route, std::string(rule.name), 1)) << route.path << " " << rule.name;
+      }
     }
   }
-  for (const RequestField& field : completion_fields()) {
-    if (field.name != "prompt" && field.name != "model") {
-      EXPECT_FALSE(
-          ignored(kCompletions, completion_body("\"" + std::string(field.name) + "\":null")))
-          << field.name;
-    }
-  }
-  EXPECT_TRUE(ignored("/v1/chat/completions", chat_body(R"("zzz":1)")));
-  EXPECT_TRUE(ignored(kCompletions, completion_body(R"("zzz":1)")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/served_model.h"
+#include "chat/bad_word_ids.h"
 #include "chat/request_grammar.h"
 
 namespace daybreak::api {
@@ -102,6 +103,8 @@ Result<PreparedCompletion> prepare_completion(std::string_view body, const Conte
   out.shared.grammar.rules.start = grammar::MessageRules::Start::kBare;
   out.shared.stop_ids =
       stop_ids(out.shared.request.sampling, context.markers, out.shared.grammar.rules.constrains());
+  out.shared.bad_words =
+      chat::bad_word_ids(out.shared.request.sampling.bad_words, *context.tokenizer);
   return out;
 }
 

@@ -21,7 +21,6 @@ using http::Exchange;
 using http::Response;
 using http::Task;
 
-constexpr std::string_view kInputItems = "/input_items";
 constexpr std::size_t kDefaultItems = 20;  // of one page, as OpenAI has it
 constexpr std::size_t kMaxItems = 100;
 
@@ -56,9 +55,11 @@ Result<ListQuery> read_page(std::string_view query) {
   return page;
 }
 
-Result<std::string> input_items(const ResponseStore::Response& response, std::string_view query) {
-  DAYBREAK_TRY(const ListQuery page, read_page(query));
-  ResponseStore::Items items = response.input;
+Result<std::string> input_items(ResponseStore& store, const std::string& owner,
+                                const Exchange& exchange) {
+  DAYBREAK_TRY(const auto response, store.find(owner, exchange.parameters().front()));
+  DAYBREAK_TRY(const ListQuery page, read_page(exchange.request().query));
+  ResponseStore::Items items = response->input;
   if (!page.ascending) {
     std::ranges::reverse(items);
   }
@@ -86,17 +87,8 @@ Result<std::string> input_items(const ResponseStore::Response& response, std::st
 }
 
 Result<std::string> get(ResponseStore& store, const std::string& owner, const Exchange& exchange) {
-  std::string_view id = exchange.parameters().front();
-  const bool items = id.ends_with(kInputItems);
-  if (items) {
-    id.remove_suffix(kInputItems.size());
-  }
-  DAYBREAK_TRY(const auto response, store.find(owner, id));
-  const std::string& query = exchange.request().query;
-  if (items) {
-    return input_items(*response, query);
-  }
-  if (query.find("stream=true") != std::string::npos) {
+  DAYBREAK_TRY(const auto response, store.find(owner, exchange.parameters().front()));
+  if (exchange.request().query.find("stream=true") != std::string::npos) {
     return Error{Errc::kInvalidArgument, "stream: a kept response is given whole"};
   }
   return response->json;
@@ -115,6 +107,7 @@ Result<std::string> remove(ResponseStore& store, const std::string& owner,
 
 void add_response_routes(http::Router& router, Context& context) {
   router.add("GET", "/v1/responses/{id}", simple(context, get));
+  router.add("GET", "/v1/responses/{id}/input_items", simple(context, input_items));
   router.add("DELETE", "/v1/responses/{id}", simple(context, remove));
 }
 

@@ -8,6 +8,7 @@
 #include "api/error_reply.h"
 #include "api/openapi.h"
 #include "api/timeline_json.h"
+#include "chat/field_table.h"
 
 namespace daybreak::api {
 namespace {
@@ -45,8 +46,10 @@ Json capabilities(const Context& context) {
 
 Json supported_parameters() {
   Json names = Json::array();
-  for (const RequestField& field : chat_fields()) {
-    names.push_back(field.name);
+  for (const chat::FieldRule& rule : chat::chat_fields().rules()) {
+    if (rule.verdict == chat::FieldVerdict::kHonoured && rule.top_level()) {
+      names.push_back(rule.name);
+    }
   }
   return names;
 }

@@ -8,10 +8,10 @@
 
 #include "base/json_document.h"
 #include "base/json_tree.h"
-#include "chat/anthropic_fields.h"
 #include "chat/anthropic_thinking.h"
 #include "chat/anthropic_tools.h"
 #include "chat/anthropic_turns.h"
+#include "chat/field_table.h"
 #include "chat/python_json.h"
 #include "chat/request_fields.h"
 #include "chat/required_field.h"
@@ -21,7 +21,6 @@ namespace {
 
 // Levels around the input of a tool_use, which counts by itself, as OpenAI's arguments do.
 constexpr std::size_t kLevelsAroundInput = 6;
-constexpr std::size_t kMaxIgnoredFields = 32;  // listed; more are ignored without being named
 
 // Clients mark the long-context variant of a model so; here it is the same model.
 constexpr std::string_view kLongContext = "[1m]";
@@ -73,6 +72,7 @@ Status read_sampling(const Field& root, AnthropicCall call, const ChatLimits& li
 Status read_metadata(const Field& root, const ChatLimits& limits, ChatRequest& request) {
   if (const auto metadata = root.find("metadata")) {
     DAYBREAK_CHECK_OK(metadata->object());
+    DAYBREAK_CHECK_OK(anthropic_fields().judge(*metadata, request.ignored_fields));
     if (const auto id = metadata->find("user_id")) {
       DAYBREAK_TRY(request.user, id->string(limits.max_id_bytes));
     }
@@ -111,11 +111,7 @@ Status read_output(const Field& root, ChatRequest& request) {
     return older->wrong("cannot be combined with output_config.format: expected one of them");
   }
   if (config) {
-    for (const std::string& key : config->node().keys) {
-      if (key != "format" && key != "effort") {
-        request.ignored_fields.push_back(config->path_of(printable(key, 64)));
-      }
-    }
+    DAYBREAK_CHECK_OK(anthropic_fields().judge(*config, request.ignored_fields));
   }
   if (format || older) {
     return read_format(format ? *format : *older, request);
@@ -134,7 +130,7 @@ Result<AnthropicRequest> parse_anthropic_request(std::string_view json, Anthropi
   DAYBREAK_CHECK_OK(root.object());
   AnthropicRequest request;
   ChatRequest& chat = request.chat;
-  DAYBREAK_CHECK_OK(check_anthropic_fields(root, chat.ignored_fields));
+  DAYBREAK_CHECK_OK(anthropic_fields().judge(root, chat.ignored_fields));
   DAYBREAK_CHECK_OK(read_model(root, limits, chat));
   std::set<std::string, std::less<>> names;
   if (const auto tools = root.find("tools")) {
@@ -155,9 +151,6 @@ Result<AnthropicRequest> parse_anthropic_request(std::string_view json, Anthropi
     DAYBREAK_TRY(chat.stream, field->boolean());
   }
   DAYBREAK_CHECK_OK(read_output(root, chat));
-  if (chat.ignored_fields.size() > kMaxIgnoredFields) {
-    chat.ignored_fields.resize(kMaxIgnoredFields);
-  }
   return request;
 }
 

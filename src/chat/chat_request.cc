@@ -47,7 +47,7 @@ Status read_stream_options(const Field& root, ChatRequest& request) {
     return ok();
   }
   DAYBREAK_CHECK_OK(options->object());
-  DAYBREAK_CHECK_OK(judge_fields(*options, request.ignored_fields));
+  DAYBREAK_CHECK_OK(chat_fields().judge(*options, request.ignored_fields));
   if (const auto field = options->find("include_usage")) {
     DAYBREAK_TRY(request.include_usage, field->boolean());
   }
@@ -133,7 +133,7 @@ Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& 
   const Field root(tree, "");
   DAYBREAK_CHECK_OK(root.object());
   ChatRequest request;
-  DAYBREAK_CHECK_OK(judge_fields(root, request.ignored_fields));
+  DAYBREAK_CHECK_OK(chat_fields().judge(root, request.ignored_fields));
   if (contract == Contract::kVendor) {
     DAYBREAK_CHECK_OK(check_vendor_contract(root));
   }

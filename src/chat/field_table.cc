@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/json_document.h"
 #include "chat/python_json.h"
@@ -14,13 +15,15 @@ constexpr std::size_t kMaxNeutralBytes = 32;  // a longer value is none of the n
 constexpr std::size_t kMaxShownName = 64;
 constexpr std::string_view kOr = " or ";
 
-std::vector<const FieldRule*> sorted_rules() {
-  std::vector<const FieldRule*> sorted;
-  for (const FieldRule& rule : field_rules()) {
-    sorted.push_back(&rule);
+// The parts of a text between separators; none of an empty text.
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    const std::size_t end = text.find(separator);
+    out.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), out.back().size() + separator.size()));
   }
-  std::ranges::sort(sorted, {}, [](const FieldRule* rule) { return rule->name; });
-  return sorted;
+  return out;
 }
 
 bool equals(const JsonNode& node, std::string_view json) {
@@ -33,22 +36,19 @@ bool equals(const JsonNode& node, std::string_view json) {
   return text == json;
 }
 
-bool is_neutral(const JsonNode& node, std::string_view neutral) {
-  while (!neutral.empty() && node.raw.size() <= kMaxNeutralBytes) {
-    const std::size_t end = neutral.find(kOr);
-    if (equals(node, neutral.substr(0, end))) {
-      return true;
-    }
-    neutral = end == std::string_view::npos ? "" : neutral.substr(end + kOr.size());
-  }
-  return false;
+// Whether a member asks for nothing.
+bool is_neutral(const JsonNode& node, const FieldRule& rule) {
+  return node.is(JsonNode::Kind::kNull) ||
+         (node.raw.size() <= kMaxNeutralBytes &&
+          std::ranges::any_of(rule.neutral_values(),
+                              [&](std::string_view json) { return equals(node, json); }));
 }
 
-Status judge(const JsonNode& node, const FieldRule& rule, const std::string& path) {
-  if (node.is(JsonNode::Kind::kNull) || is_neutral(node, rule.neutral)) {
+Status refuse(const JsonNode& node, const FieldRule& rule, const std::string& path) {
+  if (is_neutral(node, rule)) {
     return ok();
   }
-  const std::string wanted = rule.neutral.empty() ? "" : std::string(rule.neutral) + " or ";
+  const std::string wanted = rule.values.empty() ? "" : std::string(rule.values) + " or ";
   return Error{Errc::kInvalidArgument, path + ": expected " + wanted + "nothing, found " +
                                            describe(node) + " (" + std::string(rule.text) + ")"};
 }
@@ -57,6 +57,8 @@ std::string_view to_string(FieldApi api) {
   switch (api) {
     case FieldApi::kOpenAi:
       return "OpenAI";
+    case FieldApi::kAnthropic:
+      return "Anthropic";
     case FieldApi::kMoonshot:
       return "Moonshot";
     case FieldApi::kVllm:
@@ -69,44 +71,64 @@ std::string_view to_string(FieldApi api) {
 
 void append_row(std::string& out, const FieldRule& rule) {
   out += "| `" + std::string(rule.name) + "` | " + std::string(to_string(rule.api)) + " | ";
-  if (rule.verdict == FieldVerdict::kRefused && !rule.neutral.empty()) {
-    out += "unless `" + std::string(rule.neutral) + "`: ";
+  if (rule.verdict == FieldVerdict::kRefused && !rule.values.empty()) {
+    out += "unless `" + std::string(rule.values) + "`: ";
   }
   out += std::string(rule.text) + " |\n";
 }
 
 }  // namespace
 
-const FieldRule* find_field_rule(std::string_view name) {
-  static const std::vector<const FieldRule*> sorted = sorted_rules();
-  const auto found =
-      std::ranges::lower_bound(sorted, name, {}, [](const FieldRule* rule) { return rule->name; });
-  return found != sorted.end() && (*found)->name == name ? *found : nullptr;
+std::vector<std::string_view> FieldRule::neutral_values() const {
+  return verdict == FieldVerdict::kHonoured ? std::vector<std::string_view>{} : split(values, kOr);
 }
 
-Status judge_fields(const Field& object, std::vector<std::string>& ignored) {
+FieldTable::FieldTable(std::span<const FieldRule> own) : rules_(own.begin(), own.end()) {
+  sorted_.resize(rules_.size());
+  std::iota(sorted_.begin(), sorted_.end(), std::size_t{0});
+  std::ranges::sort(sorted_, {}, [this](std::size_t i) { return rules_[i].name; });
+}
+
+FieldTable::FieldTable(std::span<const FieldRule> own, const FieldTable& other,
+                       std::string_view names)
+    : FieldTable([&] {
+        std::vector<FieldRule> rules(own.begin(), own.end());
+        for (const std::string_view name : split(names, " ")) {
+          rules.push_back(*other.find(name));
+        }
+        return rules;
+      }()) {}
+
+const FieldRule* FieldTable::find(std::string_view name) const {
+  const auto found =
+      std::ranges::lower_bound(sorted_, name, {}, [this](std::size_t i) { return rules_[i].name; });
+  return found != sorted_.end() && rules_[*found].name == name ? &rules_[*found] : nullptr;
+}
+
+Status FieldTable::judge(const Field& object, std::vector<std::string>& ignored) const {
   const JsonNode& node = object.node();
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string path = object.path_of(node.keys[i]);
-    const FieldRule* rule = find_field_rule(path);
+    const FieldRule* rule = find(path);
     if (rule != nullptr && rule->verdict == FieldVerdict::kHonoured) {
       continue;
     }
     if (rule != nullptr && rule->verdict == FieldVerdict::kRefused) {
-      DAYBREAK_CHECK_OK(judge(node.items[i], *rule, path));
-    } else if (ignored.size() < kMaxIgnoredFields && !node.items[i].is(JsonNode::Kind::kNull) &&
-               (rule == nullptr || !is_neutral(node.items[i], rule->neutral))) {
+      DAYBREAK_CHECK_OK(refuse(node.items[i], *rule, path));
+    } else if (ignored.size() < kMaxIgnoredFields &&
+               !(rule == nullptr ? node.items[i].is(JsonNode::Kind::kNull)
+                                 : is_neutral(node.items[i], *rule))) {
       ignored.push_back(object.path_of(printable(node.keys[i], kMaxShownName)));
     }
   }
   return ok();
 }
 
-Status judge_field(const Field& field, std::string_view name) {
-  return judge(field.node(), *find_field_rule(name), field.path());
+Status FieldTable::judge(const Field& field, std::string_view name) const {
+  return refuse(field.node(), *find(name), field.path());
 }
 
-std::string field_table_markdown() {
+std::string FieldTable::markdown() const {
   struct Part {
     FieldVerdict verdict;
     std::string_view heading;
@@ -119,12 +141,15 @@ std::string field_table_markdown() {
   }};
   std::string out;
   for (const Part& part : kParts) {
-    out += (out.empty() ? "" : "\n") + std::string(part.heading) + ":\n\n| field | API | " +
-           std::string(part.column) + " |\n|---|---|---|\n";
-    for (const FieldRule& rule : field_rules()) {
+    std::string rows;
+    for (const FieldRule& rule : rules_) {
       if (rule.verdict == part.verdict) {
-        append_row(out, rule);
+        append_row(rows, rule);
       }
+    }
+    if (!rows.empty()) {
+      out += (out.empty() ? "" : "\n") + std::string(part.heading) + ":\n\n| field | API | " +
+             std::string(part.column) + " |\n|---|---|---|\n" + rows;
     }
   }
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of fields in docs/api.md is the one requests are parsed by.
+// The tables of fields in docs/ are those that requests are parsed by.
 
 #include <gtest/gtest.h>
 
@@ -11,15 +11,22 @@
 namespace daybreak::chat {
 namespace {
 
-TEST(FieldTableGolden, DocumentHasTheTable) {
-  const std::string begin = "<!-- fields: written by `daybreak help --fields` -->\n";
-  const std::string end = "<!-- end of fields -->";
-  const std::string document = testing::read_file(testing::source_path("docs/api.md"));
+void expect_table(const std::string& page, const std::string& name, const FieldTable& table) {
+  const std::string begin = "<!-- fields: written by `daybreak help --fields " + name + "` -->\n";
+  const std::string document = testing::read_file(testing::source_path(page));
   const std::size_t from = document.find(begin);
-  const std::size_t to = document.find(end);
-  ASSERT_TRUE(from != std::string::npos && to != std::string::npos && from < to);
-  EXPECT_EQ(document.substr(from + begin.size(), to - from - begin.size()), field_table_markdown())
-      << "write what `daybreak help --fields` prints between the two comments of docs/api.md";
+  const std::size_t to = document.find("<!-- end of fields -->", from);
+  ASSERT_TRUE(from != std::string::npos && to != std::string::npos) << page << " " << name;
+  EXPECT_EQ(document.substr(from + begin.size(), to - from - begin.size()), table.markdown())
+      << "write what `daybreak help --fields " << name << "` prints between the comments of "
+      << page;
+}
+
+TEST(FieldTableGolden, DocumentsHaveTheTables) {
+  expect_table("docs/api.md", "chat", chat_fields());
+  expect_table("docs/api.md", "completions", completion_fields());
+  expect_table("docs/responses.md", "responses", responses_fields());
+  expect_table("docs/anthropic.md", "messages", anthropic_fields());
 }
 
 }  // namespace

@@ -129,19 +129,22 @@ const std::map<std::string, std::string>& examples() {
 }
 
 TEST(FieldTable, NamesAreDistinctAndFound) {
-  std::set<std::string_view> names;
-  for (const FieldRule& rule : field_rules()) {
-    EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
-    EXPECT_EQ(find_field_rule(rule.name), &rule);
-    EXPECT_FALSE(rule.text.empty());
-    EXPECT_EQ(rule.text.find('|'), std::string_view::npos) << "breaks the table: " << rule.name;
+  for (const FieldTable* table : {&chat_fields(), &completion_fields(), &responses_fields(),
+                                  &anthropic_fields(), &tokenize_fields(), &detokenize_fields()}) {
+    std::set<std::string_view> names;
+    for (const FieldRule& rule : table->rules()) {
+      EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+      EXPECT_EQ(table->find(rule.name), &rule);
+      EXPECT_FALSE(rule.text.empty());
+      EXPECT_EQ(rule.text.find('|'), std::string_view::npos) << "breaks the table: " << rule.name;
+    }
+    EXPECT_EQ(table->find("nothing"), nullptr);
+    EXPECT_EQ(table->find(""), nullptr);
   }
-  EXPECT_EQ(find_field_rule("nothing"), nullptr);
-  EXPECT_EQ(find_field_rule(""), nullptr);
 }
 
 TEST(FieldTable, EveryHonouredFieldHasAnEffect) {
-  for (const FieldRule& rule : field_rules()) {
+  for (const FieldRule& rule : chat_fields().rules()) {
     if (rule.verdict != FieldVerdict::kHonoured) {
       continue;
     }
@@ -152,14 +155,14 @@ TEST(FieldTable, EveryHonouredFieldHasAnEffect) {
     EXPECT_TRUE(!request || request->ignored_fields.empty()) << rule.name;
   }
   for (const auto& [name, example] : examples()) {
-    const FieldRule* rule = find_field_rule(name);
+    const FieldRule* rule = chat_fields().find(name);
     EXPECT_TRUE(rule != nullptr && rule->verdict == FieldVerdict::kHonoured) << name;
   }
 }
 
 // A value of no use for any field is refused where it is read, and named.
 TEST(FieldTable, EveryHonouredFieldIsChecked) {
-  for (const FieldRule& rule : field_rules()) {
+  for (const FieldRule& rule : chat_fields().rules()) {
     const std::string name(rule.name);
     if (rule.verdict != FieldVerdict::kHonoured || name.starts_with("messages[]")) {
       continue;
@@ -177,18 +180,6 @@ TEST(FieldTable, EveryHonouredFieldIsChecked) {
   }
 }
 
-// The values of "a or b".
-std::vector<std::string> neutral_values(const FieldRule& rule) {
-  std::vector<std::string> values;
-  std::string left(rule.neutral);
-  while (!left.empty()) {
-    const std::size_t end = left.find(" or ");
-    values.push_back(left.substr(0, end));
-    left = end == std::string::npos ? "" : left.substr(end + 4);
-  }
-  return values;
-}
-
 // A request with `value` where the rule's name says.
 std::string at(const FieldRule& rule, const std::string& value) {
   const std::string name(rule.name);
@@ -203,7 +194,7 @@ std::string at(const FieldRule& rule, const std::string& value) {
 }
 
 TEST(FieldTable, EveryRefusedFieldIsRefusedByNameUnlessItAsksForNothing) {
-  for (const FieldRule& rule : field_rules()) {
+  for (const FieldRule& rule : chat_fields().rules()) {
     if (rule.verdict != FieldVerdict::kRefused) {
       continue;
     }
@@ -221,28 +212,29 @@ TEST(FieldTable, EveryRefusedFieldIsRefusedByNameUnlessItAsksForNothing) {
       EXPECT_NE(request.error().message.find(", found "), std::string::npos);
       EXPECT_NE(request.error().message.find(rule.text), std::string::npos);
     }
-    std::vector<std::string> fine = neutral_values(rule);
+    std::vector<std::string_view> fine = rule.neutral_values();
     fine.emplace_back("null");
-    for (const std::string& value : fine) {
-      const auto request = parse_chat_request(at(rule, value));
-      ASSERT_TRUE(request) << at(rule, value) << request.error().message;
-      EXPECT_TRUE(request->ignored_fields.empty()) << at(rule, value);
+    for (const std::string_view value : fine) {
+      const auto request = parse_chat_request(at(rule, std::string(value)));
+      ASSERT_TRUE(request) << rule.name << value << request.error().message;
+      EXPECT_TRUE(request->ignored_fields.empty()) << rule.name << value;
     }
   }
 }
 
 TEST(FieldTable, EveryIgnoredFieldIsListedUnlessItAsksForNothing) {
-  for (const FieldRule& rule : field_rules()) {
+  for (const FieldRule& rule : chat_fields().rules()) {
     if (rule.verdict != FieldVerdict::kIgnored) {
       continue;
     }
     const auto request = parse_chat_request(at(rule, "\"x\""));
     ASSERT_TRUE(request) << rule.name;
     EXPECT_EQ(request->ignored_fields, (std::vector<std::string>{std::string(rule.name)}));
-    std::vector<std::string> quiet = neutral_values(rule);
+    std::vector<std::string_view> quiet = rule.neutral_values();
     quiet.emplace_back("null");
-    for (const std::string& value : quiet) {
-      EXPECT_TRUE(parse_chat_request(at(rule, value))->ignored_fields.empty()) << rule.name;
+    for (const std::string_view value : quiet) {
+      EXPECT_TRUE(parse_chat_request(at(rule, std::string(value)))->ignored_fields.empty())
+          << rule.name;
     }
   }
 }

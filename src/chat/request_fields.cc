@@ -111,6 +111,28 @@ Status Field::object() const {
   return ok();
 }
 
+Status Field::text_pairs() const {
+  constexpr std::size_t kMaxPairs = 16;
+  constexpr std::size_t kMaxKeyBytes = 64;
+  constexpr std::size_t kMaxValueBytes = 512;
+  DAYBREAK_CHECK_OK(object());
+  if (node_->keys.size() > kMaxPairs) {
+    return wrong("expected at most " + std::to_string(kMaxPairs) + " pairs, found " +
+                     std::to_string(node_->keys.size()),
+                 Errc::kTooLarge);
+  }
+  for (std::size_t i = 0; i < node_->keys.size(); ++i) {
+    if (node_->keys[i].size() > kMaxKeyBytes) {
+      return wrong("expected keys of at most " + std::to_string(kMaxKeyBytes) + " bytes, found " +
+                       std::to_string(node_->keys[i].size()),
+                   Errc::kTooLarge);
+    }
+    const Field value(node_->items[i], path_of(printable(node_->keys[i])));
+    DAYBREAK_TRY(const std::string text, value.string(kMaxValueBytes));
+  }
+  return ok();
+}
+
 Status Field::object_of(std::initializer_list<std::string_view> known) const {
   DAYBREAK_CHECK_OK(object());
   for (const std::string& key : node_->keys) {

@@ -42,6 +42,9 @@ class Field {
   [[nodiscard]] Result<std::vector<Field>> array(std::size_t max_items) const;
   // Checks that this is an object without repeated keys.
   [[nodiscard]] Status object() const;
+  // Checks that this is what clients may attach to what is kept: at most 16 pairs of text, keys of
+  // at most 64 bytes, values of at most 512.
+  [[nodiscard]] Status text_pairs() const;
   // Checks that this is an object without repeated keys and with no others than `known`.
   [[nodiscard]] Status object_of(std::initializer_list<std::string_view> known) const;
 

@@ -135,7 +135,7 @@ Result<ToolCall> read_tool_call(const Field& item, const ChatLimits& limits) {
 Status refuse_foreign_fields(const Field& assistant) {
   for (const std::string_view key : {"function_call", "audio", "prefix"}) {
     if (const auto field = assistant.find(key)) {
-      DAYBREAK_CHECK_OK(judge_field(*field, "messages[]." + std::string(key)));
+      DAYBREAK_CHECK_OK(chat_fields().judge(*field, "messages[]." + std::string(key)));
     }
   }
   return ok();

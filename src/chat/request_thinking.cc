@@ -73,7 +73,7 @@ Result<Wish> read_thinking_field(const Field& root, std::vector<std::string>& ig
     return wish;
   }
   DAYBREAK_CHECK_OK(field->object());
-  DAYBREAK_CHECK_OK(judge_fields(*field, ignored));
+  DAYBREAK_CHECK_OK(chat_fields().judge(*field, ignored));
   if (const auto type = field->find("type")) {
     const std::string& text = type->node().text;
     if (text != "enabled" && text != "disabled") {
@@ -97,7 +97,7 @@ Result<Wish> read_kwargs(const Field& root, std::vector<std::string>& ignored) {
     return wish;
   }
   DAYBREAK_CHECK_OK(kwargs->object());
-  DAYBREAK_CHECK_OK(judge_fields(*kwargs, ignored));
+  DAYBREAK_CHECK_OK(chat_fields().judge(*kwargs, ignored));
   for (const std::string_view key : {"thinking", "enable_thinking"}) {
     if (const auto field = kwargs->find(key)) {
       DAYBREAK_TRY(const bool value, field->boolean());

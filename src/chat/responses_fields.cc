@@ -1,99 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "chat/responses_fields.h"
+// The fields of the Responses API.
 
-#include <algorithm>
 #include <array>
 
-#include "base/json_document.h"
+#include "chat/field_schemas.h"
+#include "chat/field_table.h"
 
 namespace daybreak::chat {
 namespace {
 
-using enum FieldUse;
+constexpr FieldApi kOpenAi = FieldApi::kOpenAi;
+constexpr FieldApi kMoonshot = FieldApi::kMoonshot;
+constexpr FieldApi kVllm = FieldApi::kVllm;
+constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
+constexpr FieldVerdict kIgnored = FieldVerdict::kIgnored;
+constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 
-constexpr auto kFields = std::to_array<ResponsesField>({
-    {.name = "model"},
-    {.name = "input"},
-    {.name = "instructions"},
-    {.name = "previous_response_id"},
-    {.name = "store"},
-    {.name = "tools"},
-    {.name = "tool_choice"},
-    {.name = "parallel_tool_calls"},
-    {.name = "text"},
-    {.name = "reasoning"},
-    {.name = "max_output_tokens"},
-    {.name = "temperature"},
-    {.name = "top_p"},
-    {.name = "top_logprobs"},
-    {.name = "include"},
-    {.name = "metadata"},
-    {.name = "user"},
-    {.name = "safety_identifier"},
-    {.name = "prompt_cache_key"},
-    {.name = "stream"},
-    {.name = "stream_options"},
-    {.name = "truncation"},
-    {.name = "top_k"},
-    {.name = "min_p"},
-    {.name = "typical_p"},
-    {.name = "repetition_penalty"},
-    {.name = "presence_penalty"},
-    {.name = "frequency_penalty"},
-    {.name = "logit_bias"},
-    {.name = "seed"},
-    {.name = "stop"},
-    {.name = "stop_token_ids"},
-    {.name = "min_tokens"},
-    {.name = "ignore_eos"},
-    {"service_tier", kIgnored, "there is one tier, \"default\""},
-    {"max_tool_calls", kIgnored, "it counts calls of hosted tools, and there are none"},
-    {"prompt_cache_retention", kIgnored, "caching does not change an answer"},
-    {"client_metadata", kIgnored, "it is about the client"},
-    {"background", kRefused, "not supported: a response is made while its client waits"},
-    {"conversation", kRefused, "not supported: use previous_response_id, or send the history"},
-    {"prompt", kRefused, "prompt templates are not supported: send input and instructions"},
-    {"context_management", kRefused, "not supported: nothing is removed from a conversation"},
-    {"messages", kRefused, "not a field of this route: use input"},
-    {"max_tokens", kRefused, "not a field of this route: use max_output_tokens"},
-    {"max_completion_tokens", kRefused, "not a field of this route: use max_output_tokens"},
-    {"response_format", kRefused, "not a field of this route: use text.format"},
-    {"structured_outputs", kRefused, "not a field of this route: use text.format"},
-    {"guided_json", kRefused, "not a field of this route: use text.format"},
-    {"guided_regex", kRefused, "not a field of this route: use /v1/chat/completions"},
-    {"guided_choice", kRefused, "not a field of this route: use /v1/chat/completions"},
-    {"guided_grammar", kRefused, "not a field of this route: use /v1/chat/completions"},
-    {"guided_json_object", kRefused, "not a field of this route: use text.format"},
-    {"reasoning_effort", kRefused, "not a field of this route: use reasoning.effort"},
-    {"thinking", kRefused, "not a field of this route: use reasoning.effort"},
-    {"chat_template_kwargs", kRefused, "not a field of this route: use reasoning.effort"},
-    {"logprobs", kRefused,
-     "not a field of this route: use include with \"message.output_text.logprobs\""},
-    {"n", kRefused, "a response is one answer: send the request again for another"},
+constexpr std::string_view kOfText = "not a field of this route: say `text.format`";
+constexpr std::string_view kOfEffort = "not a field of this route: say `reasoning.effort`";
+constexpr std::string_view kOfLength = "not a field of this route: say `max_output_tokens`";
+constexpr std::string_view kOfChat = "not a field of this route: `/v1/chat/completions` has it";
+
+constexpr auto kRules = std::to_array<FieldRule>({
+    {"input", kOpenAi, kYes, R"({"type":["string","array"],"items":{"type":"object"}})",
+     "text, or items; may be left out after a `previous_response_id`"},
+    {"instructions", kOpenAi, kYes, kText,
+     "the first system message; not carried on by `previous_response_id`"},
+    {"previous_response_id", kOpenAi, kYes, kText,
+     "the kept conversation goes before `input`; 404 when it is not kept any more"},
+    {"store", kOpenAi, kYes, kBoolean,
+     "true unless given: the response is kept; the answer says what was done"},
+    {"tools", kOpenAi, kYes, kObjects,
+     "function tools. Hosted tools (`web_search`, `file_search`, `mcp`, `local_shell`, ...), "
+     "`custom` tools and `namespace` are refused by `tools[N].type`"},
+    {"tool_choice", kOpenAi, kYes, kTextOrObject,
+     "`auto`, `none`, `required`, `{\"type\":\"function\",\"name\"}`; "
+     "`{\"type\":\"allowed_tools\"}` declares the allowed tools alone, so the model does not hear "
+     "of the others"},
+    {"text", kOpenAi, kYes, kObject, "an object of the next one"},
+    {"text.format", kOpenAi, kYes, kObject,
+     "the chat route's `response_format`, enforced in the same way: `text`, `json_object`, "
+     "`json_schema` (`strict` unless it says false)"},
+    {"reasoning", kOpenAi, kYes, kObject, "an object of the next one"},
+    {"reasoning.effort", kOpenAi, kYes, R"({"enum":["none","low","high","max"]})",
+     "the chat route's `reasoning_effort`, with the same values refused"},
+    {"max_output_tokens", kOpenAi, kYes, kAnswerLength, "the chat route's `max_completion_tokens`"},
+    {"top_logprobs", kOpenAi, kYes, kAlternatives,
+     "0 to 20; more than 0 switches log-probabilities on"},
+    {"include", kOpenAi, kYes, kTextList,
+     "`message.output_text.logprobs`, `reasoning.encrypted_content`; what belongs to hosted tools "
+     "is ignored, others are refused"},
+    {"metadata", kOpenAi, kYes, kTextPairs,
+     "repeated; at most 16 pairs of text, keys up to 64 bytes, values up to 512"},
+    {"stream_options", kOpenAi, kYes, kObject, "an object"},
+    {"truncation", kOpenAi, kYes, R"({"enum":["auto","disabled"]})",
+     "`disabled`; `auto` is ignored: nothing is ever dropped, a conversation that does not fit "
+     "gets 400"},
+
+    {"text.verbosity", kOpenAi, kIgnored, "", "nothing makes an answer longer or shorter"},
+    {"reasoning.summary", kOpenAi, kIgnored, "", "nothing writes summaries: see the reasoning"},
+    {"stream_options.include_obfuscation", kOpenAi, kIgnored, "false", "no padding is sent"},
+    {"max_tool_calls", kOpenAi, kIgnored, "", "it counts calls of hosted tools; there are none"},
+    {"prompt_cache_retention", kOpenAi, kIgnored, "", "caching does not change an answer"},
+    {"client_metadata", kOpenAi, kIgnored, "", "it is about the client"},
+
+    {"background", kOpenAi, kRefused, "false", "a response is made while its client waits"},
+    {"conversation", kOpenAi, kRefused, "", "say `previous_response_id`, or send the history"},
+    {"prompt", kOpenAi, kRefused, "", "no prompt templates: say `input` and `instructions`"},
+    {"context_management", kOpenAi, kRefused, "", "nothing is removed from a conversation"},
+    {"messages", kOpenAi, kRefused, "", "not a field of this route: say `input`"},
+    {"max_tokens", kOpenAi, kRefused, "", kOfLength},
+    {"max_completion_tokens", kOpenAi, kRefused, "", kOfLength},
+    {"response_format", kOpenAi, kRefused, "", kOfText},
+    {"structured_outputs", kVllm, kRefused, "", kOfText},
+    {"guided_json", kVllm, kRefused, "", kOfText},
+    {"guided_json_object", kVllm, kRefused, "false", kOfText},
+    {"guided_regex", kVllm, kRefused, "", kOfChat},
+    {"guided_choice", kVllm, kRefused, "", kOfChat},
+    {"guided_grammar", kVllm, kRefused, "", kOfChat},
+    {"reasoning_effort", kOpenAi, kRefused, "", kOfEffort},
+    {"thinking", kMoonshot, kRefused, "", kOfEffort},
+    {"chat_template_kwargs", kVllm, kRefused, "", kOfEffort},
+    {"logprobs", kOpenAi, kRefused, "false",
+     "not a field of this route: say `include` with `message.output_text.logprobs`"},
+    {"n", kOpenAi, kRefused, "1", "a response is one answer: ask again for another"},
 });
+
+constexpr std::string_view kAsOfChat =
+    "model parallel_tool_calls temperature top_p top_k min_p typical_p repetition_penalty "
+    "presence_penalty frequency_penalty logit_bias allowed_token_ids bad_words seed stop "
+    "stop_token_ids min_tokens ignore_eos stream user safety_identifier prompt_cache_key "
+    "cache_salt priority service_tier";
 
 }  // namespace
 
-std::span<const ResponsesField> responses_fields() { return kFields; }
-
-Status check_responses_fields(const Field& root, std::vector<std::string>& ignored) {
-  constexpr std::size_t kShown = 64;
-  const JsonNode& node = root.node();
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    const JsonNode& value = node.items[i];
-    const auto* const field =
-        std::ranges::find(kFields, std::string_view(node.keys[i]), &ResponsesField::name);
-    if (field == kFields.end()) {
-      ignored.push_back(printable(node.keys[i], kShown));
-    } else if (value.is(JsonNode::Kind::kNull) || field->use == kHonoured) {
-      continue;
-    } else if (field->use == kIgnored) {
-      ignored.emplace_back(field->name);
-    } else if (!value.is(JsonNode::Kind::kBoolean) || value.boolean) {
-      return Field(value, std::string(field->name)).wrong(field->note);
-    }
-  }
-  return ok();
+const FieldTable& responses_fields() {
+  static const FieldTable table(kRules, chat_fields(), kAsOfChat);
+  return table;
 }
 
 }  // namespace daybreak::chat

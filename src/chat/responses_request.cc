@@ -10,20 +10,19 @@
 
 #include "base/json_document.h"
 #include "base/json_tree.h"
+#include "chat/field_table.h"
 #include "chat/request_fields.h"
 #include "chat/request_sampling.h"
+#include "chat/request_scheduling.h"
 #include "chat/request_thinking.h"
 #include "chat/response_json.h"
 #include "chat/responses_conversation.h"
-#include "chat/responses_fields.h"
 #include "chat/responses_tools.h"
 
 namespace daybreak::chat {
 namespace {
 
 using Kind = JsonNode::Kind;
-
-constexpr std::size_t kMaxIgnoredFields = 32;  // listed; more are ignored without being named
 
 JsonTreeLimits tree_limits(const ChatLimits& limits) {
   return {.max_depth = limits.max_depth, .max_values = limits.max_values};
@@ -66,8 +65,8 @@ Status read_include(const Field& root, ResponsesRequest& request) {
 Status read_decoding(const Field& root, const ChatLimits& limits, ResponsesRequest& request) {
   static constexpr auto kShared = std::to_array<std::string_view>(
       {"temperature", "top_p", "top_k", "min_p", "typical_p", "repetition_penalty",
-       "presence_penalty", "frequency_penalty", "logit_bias", "seed", "stop", "stop_token_ids",
-       "min_tokens", "ignore_eos", "top_logprobs"});
+       "presence_penalty", "frequency_penalty", "logit_bias", "allowed_token_ids", "bad_words",
+       "seed", "stop", "stop_token_ids", "min_tokens", "ignore_eos", "top_logprobs"});
   JsonNode options;
   options.kind = Kind::kObject;
   const auto add = [&options](std::string_view key, JsonNode value) {
@@ -101,17 +100,13 @@ Status read_reasoning(const Field& root, ResponsesRequest& request) {
     return ok();
   }
   DAYBREAK_CHECK_OK(field->object());
+  DAYBREAK_CHECK_OK(responses_fields().judge(*field, request.chat.ignored_fields));
   JsonNode options;
   options.kind = Kind::kObject;
-  for (const std::string& key : field->node().keys) {
-    const auto member = field->find(key);
-    if (member && key == "effort") {
-      options.keys.emplace_back("reasoning_effort");
-      options.items.push_back(member->node());
-      echo_raw(*field, key, request.echo.effort);
-    } else if (member) {  // nothing here writes a summary: the reasoning itself is given
-      request.chat.ignored_fields.push_back(field->path_of(printable(key)));
-    }
+  if (const auto effort = field->find("effort")) {
+    options.keys.emplace_back("reasoning_effort");
+    options.items.push_back(effort->node());
+    echo_raw(*field, "effort", request.echo.effort);
   }
   auto thinking = read_thinking(Field(options, ""), request.chat.ignored_fields);
   if (!thinking) {
@@ -131,22 +126,7 @@ Status read_metadata(const Field& root, ResponsesRequest& request) {
   if (!field) {
     return ok();
   }
-  DAYBREAK_CHECK_OK(field->object());
-  const JsonNode& node = field->node();
-  if (node.keys.size() > kMaxMetadataPairs) {
-    return field->wrong("expected at most " + std::to_string(kMaxMetadataPairs) + " pairs, found " +
-                            std::to_string(node.keys.size()),
-                        Errc::kTooLarge);
-  }
-  for (std::size_t i = 0; i < node.keys.size(); ++i) {
-    if (node.keys[i].size() > kMaxMetadataKeyBytes) {
-      return field->wrong("expected keys of at most " + std::to_string(kMaxMetadataKeyBytes) +
-                              " bytes, found " + std::to_string(node.keys[i].size()),
-                          Errc::kTooLarge);
-    }
-    const Field value(node.items[i], field->path_of(printable(node.keys[i])));
-    DAYBREAK_TRY(const std::string text, value.string(kMaxMetadataValueBytes));
-  }
+  DAYBREAK_CHECK_OK(field->text_pairs());
   echo_raw(root, "metadata", request.echo.metadata);
   return ok();
 }
@@ -187,12 +167,7 @@ Status read_switches(const Field& root, ResponsesRequest& request) {
   }
   if (const auto field = root.find("stream_options")) {
     DAYBREAK_CHECK_OK(field->object());
-    for (const std::string& key : field->node().keys) {
-      const auto member = field->find(key);
-      if (member && (!member->is(Kind::kBoolean) || member->node().boolean)) {
-        request.chat.ignored_fields.push_back(field->path_of(printable(key)));
-      }
-    }
+    DAYBREAK_CHECK_OK(responses_fields().judge(*field, request.chat.ignored_fields));
   }
   if (const auto field = root.find("truncation")) {
     if (field->node().text != "auto" && field->node().text != "disabled") {
@@ -359,8 +334,9 @@ Result<ResponsesRequest> parse_responses_request(std::string_view json,
   DAYBREAK_CHECK_OK(root.object());
   ResponsesRequest request;
   std::vector<std::string>& ignored = request.chat.ignored_fields;
-  DAYBREAK_CHECK_OK(check_responses_fields(root, ignored));
+  DAYBREAK_CHECK_OK(responses_fields().judge(root, ignored));
   DAYBREAK_CHECK_OK(read_names(root, limits, request));
+  DAYBREAK_CHECK_OK(read_scheduling(root, limits, request.chat));
   DAYBREAK_CHECK_OK(read_switches(root, request));
   DAYBREAK_CHECK_OK(read_metadata(root, request));
   DAYBREAK_CHECK_OK(read_forms(root, limits, request));

@@ -42,11 +42,6 @@ struct ResponsesRequest {
   ResponsesEcho echo;
 };
 
-// Bounds of `metadata`, those of OpenAI.
-inline constexpr std::size_t kMaxMetadataPairs = 16;
-inline constexpr std::size_t kMaxMetadataKeyBytes = 64;
-inline constexpr std::size_t kMaxMetadataValueBytes = 512;
-
 // Parses and validates the JSON body. Unknown fields, and those that cannot be honoured but change
 // nothing, are listed in chat.ignored_fields.
 // Errors: kInvalidArgument, message "PATH: expected ..., found ..." with a path such as

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json_document.h"
+#include "chat/field_table.h"
 #include "chat/python_json.h"
 #include "chat/request_tools.h"
 
@@ -233,11 +234,7 @@ Result<ResponsesText> read_responses_text(const Field& root, const ToolChoice& c
     return text;
   }
   DAYBREAK_CHECK_OK(field->object());
-  for (const std::string& key : field->node().keys) {
-    if (key != "format" && field->find(key)) {
-      ignored.push_back(field->path_of(printable(key)));
-    }
-  }
+  DAYBREAK_CHECK_OK(responses_fields().judge(*field, ignored));
   if (const auto format = field->find("format")) {
     DAYBREAK_CHECK_OK(read_format(*format, limits, text));
   }

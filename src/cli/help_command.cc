@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `daybreak help`: the reference of all commands, as text or as the markdown of docs/cli.md, and
-// the table of request fields of docs/api.md.
+// the tables of request fields of docs/.
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -43,9 +45,19 @@ std::string markdown(CLI::App& root) {
   return out;
 }
 
+struct Table {
+  std::string_view name;
+  const chat::FieldTable& (*fields)();
+};
+
+constexpr std::array<Table, 4> kTables = {{{"chat", chat::chat_fields},
+                                           {"completions", chat::completion_fields},
+                                           {"responses", chat::responses_fields},
+                                           {"messages", chat::anthropic_fields}}};
+
 struct Options {
   bool markdown = false;
-  bool fields = false;
+  std::string fields;
   std::vector<std::string> command;
 };
 
@@ -54,8 +66,14 @@ Status run(CLI::App& root, const Options& options) {
     std::fputs(markdown(root).c_str(), stdout);
     return ok();
   }
-  if (options.fields) {
-    std::fputs(chat::field_table_markdown().c_str(), stdout);
+  if (!options.fields.empty()) {
+    const auto* const table = std::ranges::find(kTables, options.fields, &Table::name);
+    if (table == kTables.end()) {
+      return Error{Errc::kInvalidArgument,
+                   "--fields: expected chat, completions, responses or messages, found '" +
+                       options.fields + "'"};
+    }
+    std::fputs(table->fields().markdown().c_str(), stdout);
     return ok();
   }
   DAYBREAK_TRY(const NamedCommand command, find_command(root, options.command));
@@ -71,7 +89,9 @@ void register_help(Command root) {
   const auto options = std::make_shared<Options>();
   sub.add_option("COMMAND", options->command, "such as chat, or bench decode");
   sub.add_flag("--markdown", options->markdown, "every command, as the markdown of docs/cli.md");
-  sub.add_flag("--fields", options->fields, "every request field, as the markdown of docs/api.md");
+  sub.add_option("--fields", options->fields,
+                 "the request fields of chat, completions, responses or messages, as the markdown "
+                 "of docs/");
   sub.runs([&app = root.app(), options] { return run(app, *options); });
 }
 

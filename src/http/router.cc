@@ -25,16 +25,25 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-// Returns the parameters if the path fits the pattern.
-std::optional<std::vector<std::string>> fits(std::string_view pattern, std::string_view path) {
+struct Fit {
+  std::vector<std::string> parameters;
+  std::size_t literal = 0;  // characters of the path that the pattern names
+};
+
+std::optional<Fit> fits(std::string_view pattern, std::string_view path) {
   const std::size_t brace = pattern.find('{');
   if (brace == std::string_view::npos) {
-    return path == pattern ? std::optional(std::vector<std::string>{}) : std::nullopt;
+    return path == pattern ? std::optional(Fit{.parameters = {}, .literal = path.size()})
+                           : std::nullopt;
   }
-  if (path.size() <= brace || path.substr(0, brace) != pattern.substr(0, brace)) {
+  const std::string_view before = pattern.substr(0, brace);
+  const std::string_view after = pattern.substr(pattern.find('}') + 1);
+  const std::size_t literal = before.size() + after.size();
+  if (path.size() <= literal || !path.starts_with(before) || !path.ends_with(after)) {
     return std::nullopt;
   }
-  return std::vector<std::string>{percent_decoded(path.substr(brace))};
+  return Fit{.parameters = {percent_decoded(path.substr(brace, path.size() - literal))},
+             .literal = literal};
 }
 
 void list_method(std::string& allow, std::string_view method) {
@@ -65,10 +74,15 @@ void Router::wrap(const WrapFn& wrap) {
 Router::Match Router::find(std::string_view method, std::string_view path) const {
   const std::string_view wanted = method == "HEAD" ? "GET" : method;
   Match match;
+  std::size_t literal = 0;
   for (const Route& route : routes_) {
-    auto parameters = fits(route.pattern, path);
-    if (!parameters) {
+    auto fit = fits(route.pattern, path);
+    if (!fit || fit->literal < literal) {
       continue;
+    }
+    if (fit->literal > literal) {  // "/v1/files/{id}/content" before "/v1/files/{id}"
+      match = {};
+      literal = fit->literal;
     }
     match.route = route.pattern;
     list_method(match.allow, route.method);
@@ -77,7 +91,7 @@ Router::Match Router::find(std::string_view method, std::string_view path) const
     }
     if (route.method == wanted && match.handler == nullptr) {
       match.handler = &route.handler;
-      match.parameters = *std::move(parameters);
+      match.parameters = std::move(fit->parameters);
     }
   }
   if (!match.allow.empty()) {

@@ -23,8 +23,9 @@ class Router {
     std::string allow;                    // "GET, HEAD, OPTIONS"
   };
 
-  // Adds a route. `pattern` is a path whose last part may be "{name}": it then matches any
-  // non-empty rest, slashes included, percent-decoded. GET routes also answer HEAD.
+  // Adds a route. `pattern` is a path that may have one "{name}", which stands for any non-empty
+  // text, slashes included, percent-decoded. Where several patterns fit a path, the one that names
+  // most of its characters is meant. GET routes also answer HEAD.
   void add(std::string method, std::string pattern, Handler handler);
 
   // Returns "METHOD pattern" of every route, in the order they were added.

@@ -49,6 +49,26 @@ TEST(Router, ParameterTakesSlashesAndEscapes) {
   EXPECT_EQ(name("/v1/models/%zz%4"), "%zz%4");
 }
 
+// The shorter pattern has no part in what is below it, whichever was added first.
+TEST(Router, TheMostExactPatternIsMeant) {
+  const Handler none = [](Exchange&) -> Task<void> { co_return; };
+  for (const bool reverse : {false, true}) {
+    Router router;
+    for (const bool longer : {reverse, !reverse}) {
+      router.add(longer ? "POST" : "GET", longer ? "/v1/x/{id}/cancel" : "/v1/x/{id}", none);
+    }
+    const Router::Match cancel = router.find("POST", "/v1/x/a%2Fb/cancel");
+    ASSERT_NE(cancel.handler, nullptr);
+    EXPECT_EQ(cancel.route, "/v1/x/{id}/cancel");
+    EXPECT_EQ(cancel.parameters, std::vector<std::string>{"a/b"});
+    EXPECT_EQ(cancel.allow, "POST, OPTIONS");
+    EXPECT_EQ(router.find("GET", "/v1/x/a/cancel").handler, nullptr);
+    EXPECT_EQ(router.find("GET", "/v1/x//cancel").route, "/v1/x/{id}") << "nothing is no name";
+    EXPECT_EQ(router.find("GET", "/v1/x/a/cancels").parameters.at(0), "a/cancels");
+    EXPECT_EQ(router.find("POST", "/v1/x/a").allow, "GET, HEAD, OPTIONS");
+  }
+}
+
 TEST(Router, RouteLabelIsThePattern) {
   EXPECT_EQ(example().find("GET", "/v1/models/abc").route, "/v1/models/{model}");
 }

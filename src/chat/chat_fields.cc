@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of the table of fields. A field that is added to the API gets its row here; the test of
+// The fields of chat completions. A field that is added to the API gets its row here; the test of
 // the table then asks for an example.
 
 #include <array>
 
+#include "chat/field_schemas.h"
 #include "chat/field_table.h"
 
 namespace daybreak::chat {
@@ -17,77 +18,98 @@ constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
 constexpr FieldVerdict kIgnored = FieldVerdict::kIgnored;
 constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 
+constexpr std::string_view kEffort = R"({"enum":["low","high","max"]})";
+constexpr std::string_view kEffortOrNone = R"({"enum":["none","low","high","max"]})";
+
 constexpr auto kRules = std::to_array<FieldRule>({
     // Conversation and tools.
-    {"messages", kOpenAi, kYes, "", "the conversation, at least one message"},
-    {"messages[].partial", kMoonshot, kYes, "", "on the last assistant message: continue it"},
-    {"messages[].tools", kMoonshot, kYes, "", "tools declared by a system message"},
-    {"model", kOpenAi, kYes, "", "a name under which the model is served"},
-    {"tools", kOpenAi, kYes, "", "declared to the model and enforced"},
-    {"tool_choice", kOpenAi, kYes, "",
+    {"messages", kOpenAi, kYes,
+     R"({"type":"array","minItems":1,"items":{"type":"object","properties":{"role":)"
+     R"({"enum":["system","developer","user","assistant","tool"]}},"required":["role"]}})",
+     "the conversation, at least one message"},
+    {"messages[].partial", kMoonshot, kYes, kBoolean, "on the last assistant message: continue it"},
+    {"messages[].tools", kMoonshot, kYes, kObjects, "tools declared by a system message"},
+    {"model", kOpenAi, kYes, kText, "a name under which the model is served"},
+    {"tools", kOpenAi, kYes, kObjects, "declared to the model and enforced"},
+    {"tool_choice", kOpenAi, kYes, kTextOrObject,
      "`auto`, `none`, `required`, or a named tool; stated and enforced"},
-    {"parallel_tool_calls", kOpenAi, kYes, "", "false: one call at most"},
-    {"continue_final_message", kVllm, kYes, "", "true: as `partial` on the last message"},
-    {"add_generation_prompt", kVllm, kYes, "", "false: the prompt does not open an answer"},
+    {"parallel_tool_calls", kOpenAi, kYes, kBoolean, "false: one call at most"},
+    {"continue_final_message", kVllm, kYes, kBoolean, "true: as `partial` on the last message"},
+    {"add_generation_prompt", kVllm, kYes, kBoolean, "false: the prompt does not open an answer"},
     // Thinking.
-    {"thinking", kMoonshot, kYes, "", "an object, or a boolean for `type`"},
-    {"thinking.type", kMoonshot, kYes, "", "`enabled` or `disabled`"},
-    {"thinking.effort", kMoonshot, kYes, "", "`low`, `high` or `max`; beats `reasoning_effort`"},
-    {"thinking.keep", kMoonshot, kYes, "", "`all`, which is what happens; else refused"},
-    {"reasoning_effort", kOpenAi, kYes, "", "`low`, `high`, `max`; `none`: no thinking"},
-    {"chat_template_kwargs", kVllm, kYes, "", "an object of the next four"},
-    {"chat_template_kwargs.thinking", kVllm, kYes, "", "a boolean; beats `thinking`"},
-    {"chat_template_kwargs.enable_thinking", kVllm, kYes, "", "the same, of lower rank"},
-    {"chat_template_kwargs.thinking_effort", kVllm, kYes, "", "beats `thinking.effort`"},
-    {"chat_template_kwargs.reasoning_effort", kVllm, kYes, "", "the same, of lower rank"},
+    {"thinking", kMoonshot, kYes, R"({"type":["object","boolean"]})",
+     "an object, or a boolean for `type`"},
+    {"thinking.type", kMoonshot, kYes, R"({"enum":["enabled","disabled"]})",
+     "`enabled` or `disabled`"},
+    {"thinking.effort", kMoonshot, kYes, kEffort,
+     "`low`, `high` or `max`; beats `reasoning_effort`"},
+    {"thinking.keep", kMoonshot, kYes, R"({"const":"all"})",
+     "`all`, which is what happens; else refused"},
+    {"reasoning_effort", kOpenAi, kYes, kEffortOrNone, "`low`, `high`, `max`; `none`: no thinking"},
+    {"chat_template_kwargs", kVllm, kYes, kObject, "an object of the next four"},
+    {"chat_template_kwargs.thinking", kVllm, kYes, kBoolean, "a boolean; beats `thinking`"},
+    {"chat_template_kwargs.enable_thinking", kVllm, kYes, kBoolean, "the same, of lower rank"},
+    {"chat_template_kwargs.thinking_effort", kVllm, kYes, kEffort, "beats `thinking.effort`"},
+    {"chat_template_kwargs.reasoning_effort", kVllm, kYes, kEffortOrNone,
+     "the same, of lower rank"},
     // The form of the answer.
-    {"response_format", kOpenAi, kYes, "", "stated and enforced"},
-    {"structured_outputs", kVllm, kYes, "", "enforced"},
-    {"guided_json", kVllm, kYes, "", "enforced"},
-    {"guided_regex", kVllm, kYes, "", "enforced"},
-    {"guided_choice", kVllm, kYes, "", "enforced"},
-    {"guided_grammar", kVllm, kYes, "", "enforced"},
-    {"guided_json_object", kVllm, kYes, "", "enforced"},
+    {"response_format", kOpenAi, kYes, kObject, "stated and enforced"},
+    {"structured_outputs", kVllm, kYes, kObject, "enforced"},
+    {"guided_json", kVllm, kYes, kTextOrObject, "enforced"},
+    {"guided_regex", kVllm, kYes, kSomeText, "enforced"},
+    {"guided_choice", kVllm, kYes, R"({"type":"array","minItems":1,"items":{"type":"string"}})",
+     "enforced"},
+    {"guided_grammar", kVllm, kYes, kSomeText, "enforced"},
+    {"guided_json_object", kVllm, kYes, kBoolean, "enforced"},
     // Sampling.
-    {"temperature", kOpenAi, kYes, "", "0 (greedy) to 2, default 1"},
-    {"top_p", kOpenAi, kYes, "", "above 0, to 1; default 0.95"},
-    {"top_k", kVllm, kYes, "", "0 and -1: off"},
-    {"min_p", kVllm, kYes, "", "0 to 1"},
-    {"typical_p", kOther, kYes, "", "above 0, to 1"},
-    {"repetition_penalty", kVllm, kYes, "", "0.01 to 10, of prompt and answer"},
-    {"presence_penalty", kOpenAi, kYes, "", "-2 to 2, of the answer"},
-    {"frequency_penalty", kOpenAi, kYes, "", "-2 to 2, of the answer"},
-    {"logit_bias", kOpenAi, kYes, "", "-100 to 100 by token id"},
-    {"allowed_token_ids", kVllm, kYes, "",
+    {"temperature", kOpenAi, kYes, kTemperature, "0 (greedy) to 2, default 1"},
+    {"top_p", kOpenAi, kYes, kAboveZero, "above 0, to 1; default 0.95"},
+    {"top_k", kVllm, kYes, R"({"type":"integer","minimum":-1,"maximum":2147483647})",
+     "0 and -1: off"},
+    {"min_p", kVllm, kYes, kShare, "0 to 1"},
+    {"typical_p", kOther, kYes, kAboveZero, "above 0, to 1"},
+    {"repetition_penalty", kVllm, kYes, R"({"type":"number","minimum":0.01,"maximum":10})",
+     "0.01 to 10, of prompt and answer"},
+    {"presence_penalty", kOpenAi, kYes, kPenalty, "-2 to 2, of the answer"},
+    {"frequency_penalty", kOpenAi, kYes, kPenalty, "-2 to 2, of the answer"},
+    {"logit_bias", kOpenAi, kYes,
+     R"({"type":"object","additionalProperties":{"type":"number","minimum":-100,"maximum":100}})",
+     "-100 to 100 by token id"},
+    {"allowed_token_ids", kVllm, kYes,
+     R"({"type":"array","minItems":1,"items":{"type":"integer","minimum":0}})",
      "nothing else is drawn: to end, or to leave the thinking, list those ids too"},
-    {"bad_words", kVllm, kYes, "",
+    {"bad_words", kVllm, kYes, kTextList,
      "never generated, thinking included: their tokens, at the start of a text or after a space"},
-    {"seed", kOpenAi, kYes, "", "64 bits; equal seeds give equal answers"},
-    {"n", kOpenAi, kYes, "", "1 to 8 answers"},
+    {"seed", kOpenAi, kYes, kInteger, "64 bits; equal seeds give equal answers"},
+    {"n", kOpenAi, kYes, kChoices, "1 to 8 answers"},
     // Length and end.
-    {"max_tokens", kOpenAi, kYes, "", "older name of `max_completion_tokens`, which beats it"},
-    {"max_completion_tokens", kOpenAi, kYes, "", "ids of an answer, thinking included"},
-    {"min_tokens", kVllm, kYes, "", "stop ids wait until the answer has as many ids"},
-    {"stop", kOpenAi, kYes, "", "strings that end the content"},
-    {"stop_token_ids", kVllm, kYes, "", "ids that end the answer, unseen"},
-    {"ignore_eos", kVllm, kYes, "", "true: the model does not end the answer"},
+    {"max_tokens", kOpenAi, kYes, kAnswerLength,
+     "older name of `max_completion_tokens`, which beats it"},
+    {"max_completion_tokens", kOpenAi, kYes, kAnswerLength, "ids of an answer, thinking included"},
+    {"min_tokens", kVllm, kYes, kAnyLength, "stop ids wait until the answer has as many ids"},
+    {"stop", kOpenAi, kYes,
+     R"({"type":["string","array"],"minLength":1,"items":{"type":"string","minLength":1}})",
+     "strings that end the content"},
+    {"stop_token_ids", kVllm, kYes, kIds, "ids that end the answer, unseen"},
+    {"ignore_eos", kVllm, kYes, kBoolean, "true: the model does not end the answer"},
     // The reply.
-    {"stream", kOpenAi, kYes, "", "true: events"},
-    {"stream_options", kOpenAi, kYes, "", "an object of the next two"},
-    {"stream_options.include_usage", kOpenAi, kYes, "", "false: no chunk of usage at the end"},
-    {"stream_options.include_internal_content", kMoonshot, kYes, "",
+    {"stream", kOpenAi, kYes, kBoolean, "true: events"},
+    {"stream_options", kOpenAi, kYes, kObject, "an object of the next two"},
+    {"stream_options.include_usage", kOpenAi, kYes, kBoolean,
+     "false: no chunk of usage at the end"},
+    {"stream_options.include_internal_content", kMoonshot, kYes, kBoolean,
      "true: `internal_content.token_ids` in every delta"},
-    {"logprobs", kOpenAi, kYes, "", "of the content's tokens"},
-    {"top_logprobs", kOpenAi, kYes, "", "0 to 20 alternatives"},
+    {"logprobs", kOpenAi, kYes, kBoolean, "of the content's tokens"},
+    {"top_logprobs", kOpenAi, kYes, kAlternatives, "0 to 20 alternatives"},
     // Kept with the request.
-    {"user", kOpenAi, kYes, "", "a string, kept with the request; no part of the answer"},
-    {"safety_identifier", kOpenAi, kYes, "", "the same"},
-    {"prompt_cache_key", kOpenAi, kYes, "", "a string, kept for caches; no part of the answer"},
-    {"cache_salt", kVllm, kYes, "",
+    {"user", kOpenAi, kYes, kText, "a string, kept with the request; no part of the answer"},
+    {"safety_identifier", kOpenAi, kYes, kText, "the same"},
+    {"prompt_cache_key", kOpenAi, kYes, kText, "a string, kept for caches; no part of the answer"},
+    {"cache_salt", kVllm, kYes, kSomeText,
      "not empty; only requests of the same salt share what was computed of a prompt"},
-    {"priority", kVllm, kYes, "",
+    {"priority", kVllm, kYes, kInteger,
      "levels below the API key's own priority, to 0; a negative number counts as 0"},
-    {"service_tier", kOpenAi, kYes, "",
+    {"service_tier", kOpenAi, kYes, kText,
      "`flex`: starts when nothing of higher priority waits; other tiers change nothing"},
 
     // No part of the answer.
@@ -152,6 +174,9 @@ constexpr auto kRules = std::to_array<FieldRule>({
 
 }  // namespace
 
-std::span<const FieldRule> field_rules() { return kRules; }
+const FieldTable& chat_fields() {
+  static const FieldTable table(kRules);
+  return table;
+}
 
 }  // namespace daybreak::chat
