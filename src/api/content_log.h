@@ -65,6 +65,7 @@ class ContentLog {
 
   ContentLog(ContentLogOptions options, Metrics& metrics, Log& log);
   Status open_file();
+  [[nodiscard]] Status prepare_file() const;
   Result<off_t> file_for(std::size_t bytes);
   Status append(const std::string& line);
   void run();
