@@ -120,6 +120,13 @@ TEST(BatchServer, ABatchFromUploadToContent) {
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_EQ(failed[0]["custom_id"], "bad");
   EXPECT_EQ(failed[0]["response"]["status_code"], 400);
+  // What clients asked and the model answered is for nobody else on this machine.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.file("state"))) {
+    const auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+    EXPECT_TRUE(entry.is_directory() ||
+                (entry.status().permissions() & others) == std::filesystem::perms::none)
+        << entry.path();
+  }
   // Lists and deletion.
   EXPECT_EQ(json_of(api.get("/v1/batches?limit=1"))["data"][0]["id"], made["id"]);
   EXPECT_EQ(json_of(api.get("/v1/files"))["data"].size(), 3U);

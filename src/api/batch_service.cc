@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -257,7 +258,8 @@ Task<Status> BatchService::run_lines(const BatchRecord& batch, bool& complete) {
   }
   auto output = BatchOutput::open({.input = files_->path(batch.input_file_id),
                                    .output = files_->path(batch.output_id),
-                                   .errors = files_->path(batch.error_id)},
+                                   .errors = files_->path(batch.error_id),
+                                   .mode = S_IRUSR | S_IWUSR},
                                   BatchOutput::Start::kResume);
   if (!output) {
     co_return std::move(output).error();
