@@ -193,6 +193,34 @@ TEST(BatchServer, GoesOnAfterARestart) {
   wait_for(api, second, "completed");
 }
 
+// Answers are paid for: what cannot be made files of the API now is so after the next start.
+TEST(BatchServer, OutcomesOutlastAFailureToTakeThemIn) {
+  const TemporaryDirectory dir;
+  const auto hang = std::make_shared<std::atomic<bool>>(true);
+  std::string id;
+  {
+    TestApi api(answers_unless(hang), with_files(dir));
+    id = create(api, upload(api, lines(3)));
+    wait_for(api, id, "in_progress");
+  }
+  *hang = false;
+  const Json record = Json::parse(dir.read("state/batches/" + id + ".json"));
+  // Where the description of the output would be written.
+  const std::filesystem::path place =
+      dir / ("state/files/" + record["output_id"].get<std::string>() + ".json.new");
+  std::filesystem::create_directories(place / "x");
+  {
+    TestApi api(answers_unless(hang), with_files(dir));
+    EXPECT_TRUE(eventually([&] { return api.logged().find("batches stop") != std::string::npos; }));
+    EXPECT_EQ(batch_of(api, id)["status"], "finalizing");
+  }
+  std::filesystem::remove_all(place);
+  TestApi api(answers_unless(hang), with_files(dir));
+  const Json done = wait_for(api, id, "completed");
+  EXPECT_EQ(parse_lines(content(api, done["output_file_id"])).size(), 3U);
+  EXPECT_TRUE(api.engine.requests().empty());
+}
+
 TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
   const TemporaryDirectory dir;
   const auto hang = std::make_shared<std::atomic<bool>>(true);

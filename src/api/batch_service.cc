@@ -224,7 +224,7 @@ Task<void> BatchService::run_batch(std::string id) {
     co_return;  // for the next start
   }
   if (const Status status = finalize(id, ended); !status) {
-    fail(id, status.error());
+    pause(status.error());  // it must not look failed: its outcomes would be removed as orphans
   }
 }
 
@@ -372,11 +372,14 @@ void BatchService::fail(const std::string& id, const Error& error) {
     record.errors = single_error(error);
   });
   if (!saved) {
-    // The disk takes nothing: without an end here this batch would be tried again without pause.
-    log_.warning("batches stop until the next start",
-                 {{"error", std::string_view(saved.error().message)}});
-    draining_ = true;
+    pause(saved.error());
   }
+}
+
+// When the disk takes nothing: without an end here a batch would be tried again without pause.
+void BatchService::pause(const Error& error) {
+  log_.warning("batches stop until the next start", {{"error", std::string_view(error.message)}});
+  draining_ = true;
 }
 
 }  // namespace daybreak::api
