@@ -21,12 +21,12 @@ struct ScriptedEngine::Answer {
   RequestTimes times;
   SteadyClock::time_point due;
   bool prompt_rated = false;
-  bool cancelled = false;
+  std::optional<FinishReason> ends_early;  // by cancel() or complete()
   bool finished = false;
 
   // Nothing will happen until cancel() or stop().
   [[nodiscard]] bool silent() const {
-    return script.hang && usage.completion_tokens == script.ids.size() && !cancelled;
+    return script.hang && usage.completion_tokens == script.ids.size() && !ends_early;
   }
 };
 
@@ -75,11 +75,11 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   return id;
 }
 
-void ScriptedEngine::cancel(RequestId id) {
+void ScriptedEngine::end_early(RequestId id, FinishReason reason) {
   const std::lock_guard lock(mutex_);
   for (const auto& answer : answers_) {
-    if (answer->id == id) {
-      answer->cancelled = true;
+    if (answer->id == id && !answer->ends_early) {
+      answer->ends_early = reason;
       wake_.notify_one();
     }
   }
@@ -109,7 +109,7 @@ std::size_t ScriptedEngine::stop(std::chrono::milliseconds deadline) {
     idle_.wait_for(lock, deadline, [this] { return answers_.empty(); });
     cut = answers_.size();
     for (const auto& answer : answers_) {
-      answer->cancelled = true;
+      answer->ends_early = FinishReason::kCancelled;
     }
     stopping_ = true;
     wake_.notify_one();
@@ -136,16 +136,16 @@ void ScriptedEngine::run() {
       Answer& answer = *answers_[i];
       const bool runs = i < options_.max_sequences && !answer.silent();
       const bool held = answer.script.held != nullptr && *answer.script.held;
-      if (answer.cancelled || (runs && !held && answer.due <= now)) {
+      if (answer.ends_early || (runs && !held && answer.due <= now)) {
         due.push_back(&answer);
       } else if (runs) {
         next = std::min(next, held ? now + std::chrono::milliseconds(1) : answer.due);
       }
     }
     for (Answer* answer : due) {
-      const bool cancelled = answer->cancelled;
+      const auto ends_early = answer->ends_early;
       lock.unlock();
-      advance(*answer, cancelled);
+      advance(*answer, ends_early);
       lock.lock();
     }
     std::erase_if(answers_, [](const auto& answer) { return answer->finished; });
@@ -166,10 +166,10 @@ void ScriptedEngine::run() {
   }
 }
 
-void ScriptedEngine::advance(Answer& answer, bool cancelled) {
+void ScriptedEngine::advance(Answer& answer, std::optional<FinishReason> ends_early) {
   const Script& script = answer.script;
-  if (cancelled) {
-    return finish(answer, FinishReason::kCancelled, nullptr);
+  if (ends_early) {
+    return finish(answer, *ends_early, nullptr);
   }
   if (!answer.times.started) {
     answer.times.started = SteadyClock::now();

@@ -54,7 +54,8 @@ class ScriptedEngine final : public Generator {
   ~ScriptedEngine() override;
 
   Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
-  void cancel(RequestId id) override;
+  void cancel(RequestId id) override { end_early(id, FinishReason::kCancelled); }
+  void complete(RequestId id) override { end_early(id, FinishReason::kStop); }
   Stats stats() const override;
   std::size_t vocab_size() const override { return options_.vocab_size; }
   std::size_t context_tokens() const override { return options_.context_tokens; }
@@ -71,8 +72,9 @@ class ScriptedEngine final : public Generator {
   struct Answer;
 
   void run();
+  void end_early(RequestId id, FinishReason reason);
   // Delivers what is due for one answer. Called unlocked, on the engine's thread.
-  void advance(Answer& answer, bool cancelled);
+  void advance(Answer& answer, std::optional<FinishReason> ends_early);
   static void rate_prompt(const Answer& answer);
   void finish(Answer& answer, FinishReason reason, const Error* error);
 
