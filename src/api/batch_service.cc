@@ -341,6 +341,8 @@ Status BatchService::finalize(const std::string& id, const Status& ended) {
   DAYBREAK_TRY(const BatchRecord done, batches_->update(id, [&](BatchRecord& record) {
     record.has_output = has_output;
     record.has_errors = has_errors;
+    // One that was cancelled before it was read has no total yet.
+    record.total = std::max(record.total, record.counts.completed + record.counts.failed);
     const std::int64_t now = now_seconds();
     if (!ended) {
       record.status = BatchStatus::kFailed;
