@@ -113,7 +113,8 @@ std::optional<Found> find_secret(std::string_view text) {
     }
   }
   constexpr std::string_view kBearer = "Bearer ";
-  if (text.starts_with(kBearer)) {
+  constexpr std::string_view kLower = "bearer ";  // as the names of schemes may be written
+  if (text.starts_with(kBearer) || text.starts_with(kLower)) {
     std::size_t more = run_length(text.substr(kBearer.size()), is_bearer);
     while (more > 0 && text[kBearer.size() + more - 1] == '.') {
       --more;  // the end of a sentence

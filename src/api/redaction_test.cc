@@ -53,7 +53,7 @@ TEST(Redaction, SpacesAndHyphensOfUnicodeGroupDigitsToo) {
 TEST(Redaction, SecretsByTheirForm) {
   const std::string tail = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
   for (const std::string start : {"sk-", "sk-db-", "sk-proj-", "ghp_", "github_pat_", "glpat-",
-                                  "hf_", "AKIA", "AIza", "xoxb-", "npm_", "Bearer "}) {
+                                  "hf_", "AKIA", "AIza", "xoxb-", "npm_", "Bearer ", "bearer "}) {
     EXPECT_EQ(redact("k=" + start + tail + "."), "k=[secret].") << start;
   }
   EXPECT_EQ(redact("eyJhbGciOi.eyJzdWIiOi.c2ln-_ ok"), "[secret] ok");

@@ -110,9 +110,8 @@ TEST(Reload, PollWaitsUntilAFileHasBeenWritten) {
   for (int i = 0; i < 3; ++i) {
     world.reloader->poll();
   }
-  EXPECT_EQ(
-      world.lines,
-      std::vector<std::string>{"reloaded cause=file changed=max_connections needs_restart=\"\""});
+  EXPECT_EQ(world.lines, std::vector<std::string>{
+                             "reloaded cause=file changed=max_connections needs_restart=\"\""});
 }
 
 // Such as a certificate that the configuration names before it is there.
