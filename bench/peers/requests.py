@@ -46,16 +46,22 @@ class Server:
         self.port = port
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                         start_new_session=True, env={**os.environ, **(environment or {})})  # fmt: skip
+        try:
+            self.wait_until_ready(path)
+        except BaseException:  # also an interruption: the group would outlive this program
+            self.close()
+            raise
+
+    def wait_until_ready(self, path):
         for _ in range(600):
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=1).read()
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=1).read()
                 return
             except OSError:
                 if self.process.poll() is not None:
                     break
                 time.sleep(0.1)
-        self.close()
-        raise SystemExit(f"{command[0]}: did not start")
+        raise SystemExit(f"{self.process.args[0]}: did not start")
 
     def cpu_seconds(self):
         """Of all processes of the group."""

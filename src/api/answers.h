@@ -134,7 +134,7 @@ class Answers {
                       : Error{Errc::kUnavailable, "the server is shutting down"};
   }
   // Of a choice that ended before the engine knew; ignored if that is over.
-  void end(std::size_t choice) { context_.generator.cancel(ids_[choice]); }
+  void end(std::size_t choice) { context_.generator.complete(ids_[choice]); }
 
   Context& context_;
   // Shared with the generator's callbacks, which may come after this object is gone.

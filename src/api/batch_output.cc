@@ -44,14 +44,14 @@ Status write_all(int fd, std::string_view bytes) {
 
 Result<std::unique_ptr<BatchOutput>> BatchOutput::open(const BatchPaths& paths, Start start) {
   std::unique_ptr<BatchOutput> out(new BatchOutput());  // NOLINT: private constructor
-  DAYBREAK_CHECK_OK(out->open_file(out->files_[0], paths.output, start, paths.input));
+  DAYBREAK_CHECK_OK(out->open_file(out->files_[0], paths.output, start, paths));
   if (!paths.errors.empty()) {
     // The lock would refuse it too, but with words that do not tell why.
     struct stat output{};
     if (::fstat(out->files_[0].fd, &output) == 0 && same_file(paths.errors, output)) {
       return invalid(paths.errors, "is the output too: leave --errors out, or name another file");
     }
-    DAYBREAK_CHECK_OK(out->open_file(out->files_[1], paths.errors, start, paths.input));
+    DAYBREAK_CHECK_OK(out->open_file(out->files_[1], paths.errors, start, paths));
   }
   return out;
 }
@@ -65,9 +65,9 @@ BatchOutput::~BatchOutput() {
 }
 
 Status BatchOutput::open_file(File& file, const std::string& path, Start start,
-                              const std::string& input) {
+                              const BatchPaths& paths) {
   file.path = path;
-  file.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  file.fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, paths.mode);
   struct stat info{};
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0) {
     return io_error(path);
@@ -75,7 +75,7 @@ Status BatchOutput::open_file(File& file, const std::string& path, Start start,
   if (!S_ISREG(info.st_mode)) {
     return invalid(path, "expected a file that can be read again to go on");
   }
-  if (same_file(input, info)) {
+  if (same_file(paths.input, info)) {
     return invalid(path, "is the input");
   }
   if (::flock(file.fd, LOCK_EX | LOCK_NB) != 0) {

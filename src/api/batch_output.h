@@ -5,6 +5,8 @@
 // process loses no line it has written; going on finds which lines are done, repairs a torn last
 // one, and refuses files that belong to another batch.
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +23,7 @@ struct BatchPaths {
   std::string input;
   std::string output;
   std::string errors;  // what was not answered with 200; empty: goes into `output` too
+  mode_t mode = 0644;  // of files that are made
 };
 
 struct BatchCounts {
@@ -61,7 +64,7 @@ class BatchOutput {
     std::uint64_t bytes = 0;
   };
   BatchOutput() = default;
-  Status open_file(File& file, const std::string& path, Start start, const std::string& input);
+  Status open_file(File& file, const std::string& path, Start start, const BatchPaths& paths);
   Status recover(File& file);
   Status note(std::string_view line);
 

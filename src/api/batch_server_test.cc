@@ -120,6 +120,13 @@ TEST(BatchServer, ABatchFromUploadToContent) {
   ASSERT_EQ(failed.size(), 1U);
   EXPECT_EQ(failed[0]["custom_id"], "bad");
   EXPECT_EQ(failed[0]["response"]["status_code"], 400);
+  // What clients asked and the model answered is for nobody else on this machine.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(dir.file("state"))) {
+    const auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+    EXPECT_TRUE(entry.is_directory() ||
+                (entry.status().permissions() & others) == std::filesystem::perms::none)
+        << entry.path();
+  }
   // Lists and deletion.
   EXPECT_EQ(json_of(api.get("/v1/batches?limit=1"))["data"][0]["id"], made["id"]);
   EXPECT_EQ(json_of(api.get("/v1/files"))["data"].size(), 3U);
@@ -186,6 +193,34 @@ TEST(BatchServer, GoesOnAfterARestart) {
   wait_for(api, second, "completed");
 }
 
+// Answers are paid for: what cannot be made files of the API now is so after the next start.
+TEST(BatchServer, OutcomesOutlastAFailureToTakeThemIn) {
+  const TemporaryDirectory dir;
+  const auto hang = std::make_shared<std::atomic<bool>>(true);
+  std::string id;
+  {
+    TestApi api(answers_unless(hang), with_files(dir));
+    id = create(api, upload(api, lines(3)));
+    wait_for(api, id, "in_progress");
+  }
+  *hang = false;
+  const Json record = Json::parse(dir.read("state/batches/" + id + ".json"));
+  // Where the description of the output would be written.
+  const std::filesystem::path place =
+      dir / ("state/files/" + record["output_id"].get<std::string>() + ".json.new");
+  std::filesystem::create_directories(place / "x");
+  {
+    TestApi api(answers_unless(hang), with_files(dir));
+    EXPECT_TRUE(eventually([&] { return api.logged().find("batches stop") != std::string::npos; }));
+    EXPECT_EQ(batch_of(api, id)["status"], "finalizing");
+  }
+  std::filesystem::remove_all(place);
+  TestApi api(answers_unless(hang), with_files(dir));
+  const Json done = wait_for(api, id, "completed");
+  EXPECT_EQ(parse_lines(content(api, done["output_file_id"])).size(), 3U);
+  EXPECT_TRUE(api.engine.requests().empty());
+}
+
 TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
   const TemporaryDirectory dir;
   const auto hang = std::make_shared<std::atomic<bool>>(true);
@@ -205,7 +240,9 @@ TEST(BatchServer, CancellationStopsWhatRunsAndKeepsWhatIsDone) {
   const auto left = parse_lines(content(api, done["error_file_id"]));
   ASSERT_EQ(left.size(), 10U);
   EXPECT_EQ(left[0]["error"]["code"], "batch_cancelled");
-  wait_for(api, waiting, "cancelled");
+  // Cancelled before it was read: its lines are counted all the same.
+  EXPECT_EQ(wait_for(api, waiting, "cancelled")["request_counts"],
+            Json::parse(R"({"total":3,"completed":0,"failed":3})"));
   EXPECT_EQ(api.engine.requests().size(), 2U);
   json_of(api.post("", "/v1/batches/" + id + "/cancel"), 400);
   json_of(api.post("", "/v1/batches/batch_0/cancel"), 404);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -223,7 +224,7 @@ Task<void> BatchService::run_batch(std::string id) {
     co_return;  // for the next start
   }
   if (const Status status = finalize(id, ended); !status) {
-    fail(id, status.error());
+    pause(status.error());  // it must not look failed: its outcomes would be removed as orphans
   }
 }
 
@@ -257,7 +258,8 @@ Task<Status> BatchService::run_lines(const BatchRecord& batch, bool& complete) {
   }
   auto output = BatchOutput::open({.input = files_->path(batch.input_file_id),
                                    .output = files_->path(batch.output_id),
-                                   .errors = files_->path(batch.error_id)},
+                                   .errors = files_->path(batch.error_id),
+                                   .mode = S_IRUSR | S_IWUSR},
                                   BatchOutput::Start::kResume);
   if (!output) {
     co_return std::move(output).error();
@@ -339,6 +341,8 @@ Status BatchService::finalize(const std::string& id, const Status& ended) {
   DAYBREAK_TRY(const BatchRecord done, batches_->update(id, [&](BatchRecord& record) {
     record.has_output = has_output;
     record.has_errors = has_errors;
+    // One that was cancelled before it was read has no total yet.
+    record.total = std::max(record.total, record.counts.completed + record.counts.failed);
     const std::int64_t now = now_seconds();
     if (!ended) {
       record.status = BatchStatus::kFailed;
@@ -370,11 +374,14 @@ void BatchService::fail(const std::string& id, const Error& error) {
     record.errors = single_error(error);
   });
   if (!saved) {
-    // The disk takes nothing: without an end here this batch would be tried again without pause.
-    log_.warning("batches stop until the next start",
-                 {{"error", std::string_view(saved.error().message)}});
-    draining_ = true;
+    pause(saved.error());
   }
+}
+
+// When the disk takes nothing: without an end here a batch would be tried again without pause.
+void BatchService::pause(const Error& error) {
+  log_.warning("batches stop until the next start", {{"error", std::string_view(error.message)}});
+  draining_ = true;
 }
 
 }  // namespace daybreak::api

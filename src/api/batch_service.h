@@ -75,6 +75,7 @@ class BatchService {
   Status validate(const BatchRecord& batch);
   Status finalize(const std::string& id, const Status& ended);
   void fail(const std::string& id, const Error& error);
+  void pause(const Error& error);
   void wake();
 
   const BatchOptions options_;

@@ -125,13 +125,13 @@ TEST(Chat, ParallelCallsCanBeSwitchedOff) {
   EXPECT_EQ(choice.calls.size(), 1U);
 }
 
-TEST(Chat, StopStringEndsContentAndCancelsTheEngine) {
+TEST(Chat, StopStringEndsContentAndTheEnginesWork) {
   const auto tokenizer = chat::shapes::load_tokenizer();
   TestApi api([&](const engine::GenerateRequest&) {
     engine::Script script;
     script.ids = chat::shapes::encode(
         *tokenizer, "o y<|close|>think<|sep|><|open|>response<|sep|>hello you and more");
-    script.hang = true;  // only a cancel can end it
+    script.hang = true;  // only being told can end it
     return script;
   });
   for (const char* stream : {"", R"(,"stream":true)"}) {
@@ -142,7 +142,7 @@ TEST(Chat, StopStringEndsContentAndCancelsTheEngine) {
     EXPECT_EQ(choice.content, "hell");
     EXPECT_EQ(choice.finish_reason, "stop");
   }
-  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 2; }));
+  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_stop == 2; }));
 }
 
 TEST(Chat, StopTokenIdsEndTheAnswerUnseen) {

@@ -110,15 +110,33 @@ void ContentLog::run() {
 Status ContentLog::open_file() {
   // No link and no pipe: whoever can write the directory must not choose where content goes.
   file_ = ::open(options_.file.c_str(),
-                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnerOnly);
+                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kOwnerOnly);
   if (file_ < 0) {
     return failure("open", options_.file);
   }
+  Status status = prepare_file();
+  if (!status) {
+    close_file();
+  }
+  return status;
+}
+
+// Makes the file one that lines may be appended to.
+Status ContentLog::prepare_file() const {
   struct stat state{};
   if (::fstat(file_, &state) != 0 || !S_ISREG(state.st_mode)) {
-    close_file();
     return Error{Errc::kIo, "content_log: expected a regular file, found something else: " +
                                 options_.file.string()};
+  }
+  // It may have been there, made by who knows which program.
+  if ((state.st_mode & (S_IRWXG | S_IRWXO)) != 0 && ::fchmod(file_, kOwnerOnly) != 0) {
+    return failure("keep others from reading", options_.file);
+  }
+  // A server that was killed may have left half a line, which would spoil the next one.
+  char last = '\n';
+  if (state.st_size > 0 && (::pread(file_, &last, 1, state.st_size - 1) != 1 ||
+                            (last != '\n' && ::write(file_, "\n", 1) != 1))) {
+    return failure("end the last line of", options_.file);
   }
   return ok();
 }
@@ -129,7 +147,7 @@ Result<off_t> ContentLog::file_for(std::size_t bytes) {
   struct stat there{};
   // Whoever rotates logs may have moved it.
   if (file_ >= 0 && (::stat(options_.file.c_str(), &there) != 0 || ::fstat(file_, &here) != 0 ||
-                     here.st_ino != there.st_ino)) {
+                     here.st_ino != there.st_ino || here.st_dev != there.st_dev)) {
     close_file();
   }
   if (file_ < 0) {

@@ -2,8 +2,9 @@
 #pragma once
 
 // ContentLog: the one place where a server writes down what clients asked and the model answered,
-// if its operator wants that: a file of JSON lines, redacted (redaction.h). Nothing else of the
-// server holds content. A thread of its own redacts and writes, so that no answer waits for it.
+// if its operator wants that: a file of JSON lines, redacted (redaction.h). Nothing else tells
+// content but the stores that clients ask to keep it (files, batches, responses, slots). A thread
+// of its own redacts and writes, so that no answer waits for it.
 
 #include <sys/types.h>
 
@@ -65,6 +66,7 @@ class ContentLog {
 
   ContentLog(ContentLogOptions options, Metrics& metrics, Log& log);
   Status open_file();
+  [[nodiscard]] Status prepare_file() const;
   Result<off_t> file_for(std::size_t bytes);
   Status append(const std::string& line);
   void run();

@@ -163,6 +163,28 @@ TEST_F(ContentLogFile, LinksPipesAndMissingDirectoriesAreRefused) {
   EXPECT_FALSE(ContentLog::open({.file = directory / "pipe"}, metrics, log));
 }
 
+TEST_F(ContentLogFile, AFileThatOthersCouldReadBecomesItsOwnersAlone) {
+  std::ofstream(file) << "{}\n";
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  const auto content = open();
+  struct stat state{};
+  ASSERT_EQ(::stat(file.c_str(), &state), 0);
+  EXPECT_EQ(state.st_mode & 0777U, 0600U);
+}
+
+// As a server leaves it that is killed while it writes.
+TEST_F(ContentLogFile, AfterHalfALineANewOneBegins) {
+  std::ofstream(file) << "{}\n{\"time\":";
+  {
+    const auto content = open();
+    content->write(entry("1"));
+  }
+  const std::vector<std::string> lines = lines_of(file);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1], "{\"time\":");
+  EXPECT_EQ(Json::parse(lines[2])["request"], 1);
+}
+
 TEST_F(ContentLogFile, AClosedLogHasWrittenEverything) {
   {
     const auto content = open();

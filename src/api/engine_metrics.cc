@@ -80,6 +80,8 @@ void report_totals(const Report& report, const engine::Stats& stats) {
                  number(stats.prefix_queries));
   report.counter({"vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"},
                  "Of these, tokens not computed again", number(stats.prefix_hits));
+  report.counter({"vllm:prompt_tokens_cached_total"}, "Prompt tokens from a kept sequence",
+                 number(stats.prefix_hits));
   report.counter({"vllm:generation_tokens_total"}, "Tokens generated",
                  number(stats.generated_tokens));
   for (const auto& [reason, count] : {std::pair{"stop", stats.finished_stop},

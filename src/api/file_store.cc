@@ -155,8 +155,17 @@ Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename, 
                   .filename = std::move(filename),
                   .purpose = std::move(purpose),
                   .owner = std::move(owner)};
-  DAYBREAK_CHECK_OK(write_file_atomically(path(file.id), bytes));
-  DAYBREAK_CHECK_OK(describe(file));
+  Status kept = write_file_atomically(path(file.id), bytes);
+  if (kept) {
+    kept = describe(file);
+  }
+  if (!kept) {
+    // On a full disk, bytes that nothing describes would keep it full until the next start.
+    std::error_code ignored;
+    fs::remove(path(file.id) + std::string(kDescription), ignored);
+    fs::remove(path(file.id), ignored);
+    return std::move(kept).error();
+  }
   return file;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/gen_ai_metrics.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace daybreak::api {
@@ -36,6 +37,18 @@ telemetry::Metric metric_of(const Points& points, const char* name, const char* 
   return metric;
 }
 
+// From the first token to the last of the choice that took longest, as the engine saw it: choices
+// are made side by side, and a client may take its time to read.
+double decode_seconds(const RequestFacts& facts) {
+  std::chrono::steady_clock::duration longest{};
+  for (const engine::RequestTimes& times : facts.answered->times) {
+    if (times.first_token) {
+      longest = std::max(longest, times.finished.value_or(facts.ended) - *times.first_token);
+    }
+  }
+  return seconds(longest);
+}
+
 Attributes with_token_type(Attributes attributes, const char* type) {
   attributes.push_back({"gen_ai.token.type", type});
   return attributes;
@@ -67,10 +80,9 @@ void GenAiMetrics::record_answer(const RequestFacts& facts, const Attributes& co
     return;
   }
   point_of(time_to_first_token_, common).observe(seconds(*answer.first_token - facts.began));
-  if (!facts.error && usage.completion_tokens > 1) {
+  if (!facts.error && answer.longest_choice > 1) {
     point_of(time_per_output_token_, common)
-        .observe(seconds(facts.ended - *answer.first_token) /
-                 static_cast<double>(usage.completion_tokens - 1));
+        .observe(decode_seconds(facts) / static_cast<double>(answer.longest_choice - 1));
   }
 }
 

@@ -118,6 +118,23 @@ TEST(MetricsPage, CountsWhatRequestsAskFor) {
   }
 }
 
+// As vLLM counts it, which knows of stop strings where it generates.
+TEST(MetricsPage, AStopStringIsNoAbort) {
+  TestApi api([says = TestApi::says("one two three four")](const engine::GenerateRequest& request) {
+    engine::Script script = says(request);
+    script.hang = true;
+    return script;
+  });
+  api.post(R"({"model":"nano","prompt":"a","stop":["two"],"max_tokens":50})", "/v1/completions");
+  const auto count = [](const std::string& reason, const std::string& value) {
+    return "vllm:request_success_total{engine=\"0\",finished_reason=\"" + reason +
+           "\",model_name=\"nano\"} " + value + "\n";
+  };
+  EXPECT_TRUE(
+      eventually([&] { return api.metrics.text().find(count("stop", "1")) != std::string::npos; }));
+  EXPECT_NE(api.metrics.text().find(count("abort", "0")), std::string::npos) << api.metrics.text();
+}
+
 TEST(MetricsPage, ACompletionCountsTheLongestAnswerItAllows) {
   TestApi api(TestApi::says("hello<|end_of_msg|>"));
   api.post(R"({"model":"nano","prompt":["a","b"],"max_tokens":5})", "/v1/completions");

@@ -2,8 +2,11 @@
 // A prompt that takes longer than nginx waits, through a real nginx. DAYBREAK_NGINX names the
 // program; without one the test is skipped.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,12 +36,25 @@ std::string nginx_path() {
   return ::access(path.c_str(), X_OK) == 0 ? path : "";
 }
 
+// One that nobody listens on now, and that nobody is given soon.
+std::uint16_t free_port() {
+  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);  // NOLINT: as the sockets API wants it
+  EXPECT_EQ(::bind(probe, any, size), 0);
+  EXPECT_EQ(::getsockname(probe, any, &size), 0);
+  ::close(probe);
+  return ntohs(address.sin_port);
+}
+
 // nginx in front of a server, with `settings` of its location beside the defaults.
 class Nginx {
  public:
   Nginx(const std::string& program, std::uint16_t upstream, const std::string& settings) {
     const std::string name = directory_.path().string();
-    port_ = static_cast<std::uint16_t>(20'000 + ::getpid() % 20'000);
     std::ofstream(directory_ / "nginx.conf")
         << "daemon off; master_process off; pid " << name << "/pid; error_log " << name << "/error;"
         << "events {} http { access_log off; client_body_temp_path " << name << "/body;"
@@ -68,7 +84,7 @@ class Nginx {
 
  private:
   const testing::TemporaryDirectory directory_;
-  std::uint16_t port_ = 0;
+  const std::uint16_t port_ = free_port();
   pid_t pid_ = 0;
 };
 

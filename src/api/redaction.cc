@@ -28,6 +28,7 @@ constexpr JsonTreeLimits kLimits = {.max_depth = 256, .max_values = 16'000'000};
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_high(char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; }
 bool is_token(char c) { return is_word(c) || c == '-'; }
 bool is_bearer(char c) { return is_token(c) || std::string_view("._~+/=").find(c) < 6; }
@@ -112,7 +113,8 @@ std::optional<Found> find_secret(std::string_view text) {
     }
   }
   constexpr std::string_view kBearer = "Bearer ";
-  if (text.starts_with(kBearer)) {
+  constexpr std::string_view kLower = "bearer ";  // as the names of schemes may be written
+  if (text.starts_with(kBearer) || text.starts_with(kLower)) {
     std::size_t more = run_length(text.substr(kBearer.size()), is_bearer);
     while (more > 0 && text[kBearer.size() + more - 1] == '.') {
       --more;  // the end of a sentence
@@ -124,13 +126,44 @@ std::optional<Found> find_secret(std::string_view text) {
   return std::nullopt;
 }
 
+// The bytes of the space or hyphen, of ASCII or one that texts are set with, at the start; or 0.
+std::size_t gap_length(std::string_view text) {
+  if (text.starts_with(' ') || text.starts_with('-')) {
+    return 1;
+  }
+  if (text.starts_with("\xC2\xA0")) {  // U+00A0
+    return 2;
+  }
+  if (text.size() < 3 || !text.starts_with("\xE2\x80")) {
+    return 0;
+  }
+  const auto last = static_cast<unsigned char>(text[2]);
+  const bool space = last <= 0x8A || last == 0xAF;   // U+2000 to U+200A, U+202F
+  const bool hyphen = last >= 0x90 && last <= 0x93;  // U+2010 to U+2013
+  return space || hyphen ? 3 : 0;
+}
+
+// The bytes of at most `most` gaps or `others` at the start.
+std::size_t separator_length(std::string_view text, std::string_view others, std::size_t most) {
+  std::size_t size = 0;
+  for (; most > 0 && size < text.size(); --most) {
+    const bool other = others.find(text[size]) != std::string_view::npos;
+    const std::size_t one = other ? 1 : gap_length(text.substr(size));
+    if (one == 0) {
+      break;
+    }
+    size += one;
+  }
+  return size;
+}
+
 struct Group {
   std::size_t begin;  // offsets
   std::size_t end;
 };
 
-// Groups of digits with at most `separators` one after another between them, from text[0] on.
-std::vector<Group> digit_groups(std::string_view text, std::string_view separators,
+// Groups of digits with 1 to `most_between` gaps or `others` between them, from text[0] on.
+std::vector<Group> digit_groups(std::string_view text, std::string_view others,
                                 std::size_t most_between) {
   std::vector<Group> groups;
   // More groups than a card has digits are never looked at.
@@ -141,11 +174,7 @@ std::vector<Group> digit_groups(std::string_view text, std::string_view separato
     }
     groups.push_back({at, at + size});
     at += size;
-    std::size_t between = 0;
-    while (between < most_between && at + between < text.size() &&
-           separators.find(text[at + between]) != std::string_view::npos) {
-      ++between;
-    }
+    const std::size_t between = separator_length(text.substr(at), others, most_between);
     if (between == 0) {
       break;
     }
@@ -168,7 +197,7 @@ bool luhn(std::string_view digits) {
 std::optional<Found> find_card(std::string_view text) {
   std::optional<Found> card;
   std::string digits;
-  for (const Group& group : digit_groups(text, " -", 1)) {
+  for (const Group& group : digit_groups(text, "", 1)) {
     digits += text.substr(group.begin, group.end - group.begin);
     if (digits.size() > kMaxCard) {
       break;
@@ -182,29 +211,23 @@ std::optional<Found> find_card(std::string_view text) {
 }
 
 std::optional<Found> find_phone(std::string_view text) {
+  constexpr std::string_view kBetween = ".()/";
   if (text.starts_with('+')) {
-    // The number ends where it has as many digits as a number can have.
+    // As many groups as a number can have digits: what follows is something else.
+    const std::size_t start = 1 + separator_length(text.substr(1), kBetween, 3);
     std::size_t digits = 0;
     std::size_t end = 0;
-    std::size_t between = 0;
-    for (std::size_t at = 1; at < text.size() && digits <= kMaxPhone && between <= 3; ++at) {
-      if (is_digit(text[at])) {
-        ++digits;
-        between = 0;
-        end = at + 1;
-      } else if (std::string_view(" -.()/").find(text[at]) != std::string_view::npos) {
-        ++between;
-      } else {
+    for (const Group& group : digit_groups(text.substr(start), kBetween, 3)) {
+      if (digits + group.end - group.begin > kMaxPhone) {
         break;
       }
+      digits += group.end - group.begin;
+      end = start + group.end;
     }
-    if (digits >= kMinPhone && digits <= kMaxPhone) {
-      return Found{end, "[phone]"};
-    }
-    return std::nullopt;
+    return digits >= kMinPhone ? std::optional(Found{end, "[phone]"}) : std::nullopt;
   }
   const std::size_t open = text.starts_with('(') ? 1 : 0;
-  const std::vector<Group> groups = digit_groups(text.substr(open), open > 0 ? ") -." : " -.", 2);
+  const std::vector<Group> groups = digit_groups(text.substr(open), open > 0 ? ")." : ".", 2);
   constexpr std::array<std::size_t, 3> kSizes = {3, 3, 4};
   if (groups.size() < kSizes.size()) {
     return std::nullopt;
@@ -266,7 +289,7 @@ class Redactor {
     if (c == '@' && email()) {
       return;
     }
-    if (at_ == 0 || !is_word(text_[at_ - 1])) {
+    if (at_ == 0 || !is_word(text_[at_ - 1]) || after_escape()) {
       if (const auto found = find(c)) {
         return replace(*found);
       }
@@ -293,8 +316,22 @@ class Redactor {
     if (!found && (is_digit(c) || c == '+' || c == '(')) {
       found = find_phone(rest);
     }
-    const bool whole = found && (found->size >= rest.size() || !is_word(rest[found->size]));
-    return whole ? found : std::nullopt;
+    const bool cut = found && found->size < rest.size() && is_word(rest[found->size]) &&
+                     is_word(rest[found->size - 1]);
+    return cut ? std::nullopt : found;
+  }
+
+  // Whether a JSON escape such as \n or \u0020 ends here: its letters are no part of a word.
+  [[nodiscard]] bool after_escape() const {
+    const std::string_view before = text_.substr(0, at_);
+    const auto escape = [&](std::size_t size) {
+      return before.substr(before.size() - std::min(before.size(), size));
+    };
+    const std::string_view one = escape(2);
+    const std::string_view code = escape(6);
+    return (one.starts_with('\\') && std::string_view("bfnrt").find(one.back()) < 5) ||
+           (code.starts_with("\\u") && code.size() == 6 &&
+            std::ranges::all_of(code.substr(2), is_hex));
   }
 
   void replace(const Found& found) {
@@ -331,7 +368,9 @@ void append_redacted(std::string& out, const JsonNode& node, int in_strings);
 
 // A string that is JSON itself stays such a string.
 void append_string(std::string& out, std::string_view text, int in_strings) {
-  if (in_strings < kMaxJsonInStrings && (text.starts_with('{') || text.starts_with('['))) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const char first = start == std::string_view::npos ? '\0' : text[start];
+  if (in_strings < kMaxJsonInStrings && (first == '{' || first == '[')) {
     if (const auto inner = parse_json_tree(text, kLimits)) {
       std::string redacted;
       append_redacted(redacted, *inner, in_strings + 1);

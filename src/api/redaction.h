@@ -6,6 +6,7 @@
 //   [card]    13 to 19 digits, alone or in groups, whose check digit is right (Luhn, ISO/IEC 7812)
 //   [email]   local@domain.tld
 //   [phone]   +, then 8 to 15 digits in any groups; 3-3-4 digits in groups, as in North America
+//             (spaces and hyphens of Unicode group as those of ASCII do)
 //   [secret]  API keys, tokens and private keys by the forms their issuers gave them
 //   [data N bytes]  data: URLs, for their size
 // These are rules about spelling: what is spelled otherwise stays, and a number may look like a

@@ -35,20 +35,33 @@ TEST(Redaction, EmailAddresses) {
 TEST(Redaction, PhoneNumbers) {
   EXPECT_EQ(redact("call +49 (0)30 / 901820 or +1-202-555-0143!"), "call [phone] or [phone]!");
   EXPECT_EQ(redact("(202) 555-0143 and 202.555.0143"), "[phone] and [phone]");
-  EXPECT_EQ(redact("+1234567 2026-11-30 3-3-4 10.0.0.1 +"), "+1234567 2026-11-30 3-3-4 10.0.0.1 +");
+  EXPECT_EQ(redact("+1234567, 2026-11-30 3-3-4 10.0.0.1 +"),
+            "+1234567, 2026-11-30 3-3-4 10.0.0.1 +");
   EXPECT_EQ(redact("1 + 1 = 2"), "1 + 1 = 2");
+  // What follows a number may be a number too.
+  EXPECT_EQ(redact("+49 30 901820 2026-11-30"), "[phone]-11-30");
+  EXPECT_EQ(redact("+44 20 7946 0958 (4111 1111 1111 1111)"), "[phone] ([card])");
+  EXPECT_EQ(redact("+1234567890123456"), "+1234567890123456");
+}
+
+TEST(Redaction, SpacesAndHyphensOfUnicodeGroupDigitsToo) {
+  EXPECT_EQ(redact("4111\u00A01111\u202F1111\u20111111!"), "[card]!");
+  EXPECT_EQ(redact("+49\u00A030\u2009901820, 202\u2013555\u20130143"), "[phone], [phone]");
+  EXPECT_EQ(redact("2026\u201311\u201330 \u00A0"), "2026\u201311\u201330 \u00A0");
 }
 
 TEST(Redaction, SecretsByTheirForm) {
   const std::string tail = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
   for (const std::string start : {"sk-", "sk-db-", "sk-proj-", "ghp_", "github_pat_", "glpat-",
-                                  "hf_", "AKIA", "AIza", "xoxb-", "npm_", "Bearer "}) {
+                                  "hf_", "AKIA", "AIza", "xoxb-", "npm_", "Bearer ", "bearer "}) {
     EXPECT_EQ(redact("k=" + start + tail + "."), "k=[secret].") << start;
   }
   EXPECT_EQ(redact("eyJhbGciOi.eyJzdWIiOi.c2ln-_ ok"), "[secret] ok");
   EXPECT_EQ(redact("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nok"),
             "[secret]\nok");
   EXPECT_EQ(redact("-----BEGIN PRIVATE KEY-----\nMIIE"), "[secret]");
+  EXPECT_EQ(redact("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----EOF"),
+            "[secret]EOF");
   EXPECT_EQ(redact("sk-short ask-AbCdEfGhIjKlMnOp eyJ.a.b -----BEGIN CERTIFICATE-----"),
             "sk-short ask-AbCdEfGhIjKlMnOp eyJ.a.b -----BEGIN CERTIFICATE-----");
 }
@@ -64,13 +77,27 @@ TEST(Redaction, JsonStaysJsonAndEscapesHideNothing) {
   EXPECT_EQ(out, R"({"[email]":"[email]","n":"[card]","m":-1.5e3,"t":true,"z":null,)"
                  R"("arguments":"{\"to\":\"[email]\",\"d\":[1,2]}","l":["[not json [email]"]})");
   EXPECT_TRUE(Json::accept(out));
+  EXPECT_EQ(redact_json(R"([" \n{\"to\":\"\\u0061\\u0040b.c\"}"])"), R"(["{\"to\":\"[email]\"}"])");
   EXPECT_EQ(redact_json("{\"a\":"), R"("[unreadable 5 bytes]")");
+}
+
+// JSON that is cut, or within a text, is read as text: an escape before a word is no part of it.
+TEST(Redaction, EscapesDoNotJoinWords) {
+  const std::string secret = "sk-AbCdEfGhIjKlMnOpQr";
+  for (const std::string escape : {"\\n", "\\t", "\\r", "\\u0020", "\\u000A"}) {
+    EXPECT_EQ(redact("see {\"a\":\"x" + escape + "4111111111111111"),
+              "see {\"a\":\"x" + escape + "[card]");
+    EXPECT_EQ(redact("see {\"a\":\"x" + escape + secret), "see {\"a\":\"x" + escape + "[secret]");
+  }
+  EXPECT_EQ(redact("n4111111111111111 u00204111111111111111"),
+            "n4111111111111111 u00204111111111111111");
 }
 
 // Work per byte is bounded: each of these is read in one go, or would take minutes.
 TEST(Redaction, NoTextTakesMoreThanItsLength) {
-  for (const std::string piece : {"eyJa-", "sk-", "+1 ", "1 ", "a@", "@", "-----BEGIN ", "(1", "1-",
-                                  "data:", "Bearer ", "a.", "eyJa.", "11111111111111111111 "}) {
+  for (const std::string piece :
+       {"eyJa-", "sk-", "+1 ", "1 ", "a@", "@", "-----BEGIN ", "(1", "1-", "data:", "Bearer ", "a.",
+        "eyJa.", "11111111111111111111 ", "1\u00A0", "\\u0020", "-----BEGIN PRIVATE KEY-----"}) {
     std::string text;
     while (text.size() < 500'000) {
       text += piece;

@@ -110,7 +110,8 @@ struct Measured {
   bool possible = false;  // a link could be made
   bool whole = false;     // every token came
   std::int64_t connect_us = 0;
-  std::int64_t gap_us = 0;  // the largest between two pieces of the stream
+  std::int64_t gap_us = 0;    // the largest between two pieces of the stream
+  std::size_t long_gaps = 0;  // twice the engine's, or longer
 };
 
 std::int64_t microseconds(Clock::duration time) {
@@ -139,7 +140,9 @@ void measure(Measured& out) {
   for (std::string event = " \n\n"; event.ends_with("\n\n") && !out.whole; ++events) {
     event = client.read_until("\n\n");
     const auto now = Clock::now();
-    out.gap_us = std::max(out.gap_us, microseconds(now - std::exchange(last, now)));
+    const auto gap = now - std::exchange(last, now);
+    out.gap_us = std::max(out.gap_us, microseconds(gap));
+    out.long_gaps += gap >= 2 * kEngineGap ? 1 : 0;
     out.whole = event.ends_with("[DONE]\n\n") && events > kTokens;
   }
 }
@@ -166,25 +169,25 @@ Measured measure_over_slow_link() {
   return out;
 }
 
-// A packet that waits for the acknowledgement of the one before it would make gaps of a round trip.
-// A busy machine makes gaps of its own: one quiet try of several is enough.
-TEST(RoundTripSlow, NoGapIsTwiceTheEngines) {
+// A packet that waits for the acknowledgement of the one before it would make every other gap one
+// of a round trip. A busy machine makes gaps of its own, but few: the largest is told, not judged.
+TEST(RoundTripSlow, NoPieceWaitsForAnAcknowledgement) {
   constexpr int kTries = 5;
-  const std::int64_t bound = 2 * microseconds(kEngineGap);
-  std::int64_t best = bound;
-  for (int i = 0; i < kTries && best >= bound; ++i) {
+  constexpr std::size_t kMost = kTokens / 10;
+  std::size_t fewest = kTokens;
+  for (int i = 0; i < kTries && fewest > kMost; ++i) {
     const Measured measured = measure_over_slow_link();
     if (!measured.possible) {
       GTEST_SKIP() << "no network namespace with a TUN device: needs root";
     }
     ASSERT_TRUE(measured.whole);
     ASSERT_GE(measured.connect_us, 40'000);  // the link is as slow as it should be
-    best = std::min(best, measured.gap_us);
-    std::printf("connected in %.1f ms, largest gap %.1f ms, the engine's 20 ms\n",
+    fewest = std::min(fewest, measured.long_gaps);
+    std::printf("connected in %.1f ms, largest gap %.1f ms, the engine's 20 ms, %zu of 40 ms\n",
                 static_cast<double>(measured.connect_us) / 1000,
-                static_cast<double>(measured.gap_us) / 1000);
+                static_cast<double>(measured.gap_us) / 1000, measured.long_gaps);
   }
-  EXPECT_LT(best, bound);
+  EXPECT_LE(fewest, kMost);
 }
 
 }  // namespace

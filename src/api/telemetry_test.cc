@@ -291,6 +291,31 @@ TEST_F(TelemetryTest, NamesThatOnlyClientsKnowDoNotGrowTheMetrics) {
   EXPECT_EQ(overflow, 10U);
 }
 
+// Of the engine's time and of one choice: neither a client that reads slowly nor choices side by
+// side change what a token takes.
+TEST_F(TelemetryTest, TimePerOutputTokenIsThatOfAChoiceInTheEngine) {
+  using std::chrono::milliseconds;
+  GenAiMetrics metrics;
+  RequestFacts facts;
+  facts.operation = "chat";
+  facts.ended = facts.began + milliseconds(60'000);
+  Answered& answer = facts.answered.emplace();
+  answer.usage.completion_tokens = 22;
+  answer.longest_choice = 11;
+  answer.first_token = facts.began + milliseconds(500);
+  for (const int finished : {1'400, 1'500}) {
+    engine::RequestTimes times;
+    times.submitted = facts.began;
+    times.first_token = facts.began + milliseconds(500);
+    times.finished = facts.began + milliseconds(finished);
+    answer.times.push_back(times);
+  }
+  metrics.record(facts);
+  const std::vector<telemetry::Metric> collected = metrics.collect();
+  ASSERT_EQ(collected.back().name, "gen_ai.server.time_per_output_token");
+  EXPECT_DOUBLE_EQ(collected.back().points.at(0).sum, 0.1);
+}
+
 TEST_F(TelemetryTest, TheExporterIsInTheServersMetrics) {
   start();
   post(chat_body(), "x: y");

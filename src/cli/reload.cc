@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include <utility>
+
 namespace daybreak::cli {
 
 FileStamp stamp_of(const std::string& path) {
@@ -23,16 +25,19 @@ Reloader::Reloader(ConfigSources sources, EffectiveConfig running, Log& log, Met
       running_(std::move(running)),
       log_(log),
       metrics_(metrics),
-      seen_(stamps()) {}
+      named_(running_.values),
+      seen_(stamps()),
+      last_(seen_) {}
 
 std::vector<FileStamp> Reloader::stamps() const {
-  const ServerConfig& config = running_.values;
-  return {stamp_of(sources_.file), stamp_of(config.tls_certificate), stamp_of(config.tls_key),
-          stamp_of(config.tls_client_ca), stamp_of(config.prices)};
+  return {stamp_of(sources_.file), stamp_of(named_.tls_certificate), stamp_of(named_.tls_key),
+          stamp_of(named_.tls_client_ca), stamp_of(named_.prices)};
 }
 
 void Reloader::poll() {
-  if (stamps() != seen_) {
+  const std::vector<FileStamp> now = stamps();
+  const std::vector<FileStamp> before = std::exchange(last_, now);
+  if (now != seen_ && now == before) {
     reload("file");
   }
   for (const std::function<void()>& look : looks_) {
@@ -50,7 +55,7 @@ Result<std::vector<Reloader::Commit>> Reloader::prepare(const ServerConfig& next
 }
 
 void Reloader::reload(std::string_view cause) {
-  // Before anything is read: what changes after this is seen by the next poll().
+  // Before anything is read: what changes after this is seen by a later poll().
   seen_ = stamps();
   Result<EffectiveConfig> read = effective_config(sources_);
   std::vector<std::string_view> changed;
@@ -70,6 +75,10 @@ void Reloader::reload(std::string_view cause) {
         next.origins[std::string(key.name)] = read->origins.at(std::string(key.name));
       }
     }
+    named_ = next.values;
+    const FileStamp configuration = seen_.front();
+    seen_ = stamps();
+    seen_.front() = configuration;
     commits = prepare(next.values);
   }
   const bool good = read && commits;
@@ -85,14 +94,7 @@ void Reloader::reload(std::string_view cause) {
   for (const Commit& commit : *commits) {
     commit();
   }
-  const bool other_files = next.values.tls_certificate != running_.values.tls_certificate ||
-                           next.values.tls_key != running_.values.tls_key ||
-                           next.values.tls_client_ca != running_.values.tls_client_ca ||
-                           next.values.prices != running_.values.prices;
   running_ = std::move(next);
-  if (other_files) {
-    seen_ = stamps();
-  }
   const std::string changes = fmt::format("{}", fmt::join(changed, ","));
   const std::string restart = fmt::format("{}", fmt::join(waiting, ","));
   log_.write(waiting.empty() ? LogLevel::kInfo : LogLevel::kWarning, "reloaded",

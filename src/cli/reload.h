@@ -20,8 +20,8 @@
 
 namespace daybreak::cli {
 
-// How often the files are looked at: a change is noticed within this time.
-inline constexpr std::chrono::seconds kReloadPoll{1};
+// How often the files are looked at: a change is noticed within twice this time.
+inline constexpr std::chrono::milliseconds kReloadPoll{500};
 
 // What identifies one state of a file; all zero while there is none.
 struct FileStamp {
@@ -51,8 +51,10 @@ class Reloader {
   // Reads the configuration again and takes over what can change. `cause` is for the log, which
   // gets one line: what changed and what needs a restart, or why nothing did.
   void reload(std::string_view cause);
-  // Does reload() if a file has changed since it was last read: the configuration, the
-  // prices, or one of TLS; then what on_poll() asked for.
+  // Does reload() if a file has changed since it was last read, and not since the last poll(), when
+  // it may have been half written: the configuration, the prices, or one of TLS. These are the
+  // files that the configuration names now, even if it could not be taken over. Then what on_poll()
+  // asked for.
   void poll();
   // Adds what looks for changes of its own at every poll().
   void on_poll(std::function<void()> look) { looks_.push_back(std::move(look)); }
@@ -70,7 +72,9 @@ class Reloader {
   Metrics& metrics_;
   std::vector<Prepare> participants_;
   std::vector<std::function<void()>> looks_;
-  std::vector<FileStamp> seen_;
+  ServerConfig named_;           // of the configuration that was last read: names the files
+  std::vector<FileStamp> seen_;  // when they were last read
+  std::vector<FileStamp> last_;  // at the last poll()
 };
 
 }  // namespace daybreak::cli

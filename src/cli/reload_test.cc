@@ -98,5 +98,37 @@ TEST(Reload, PollNoticesEachChangeOnce) {
   EXPECT_NE(world.lines.back().find("failed"), std::string::npos);
 }
 
+// A file that is written in place is empty for a moment, which is valid YAML.
+TEST(Reload, PollWaitsUntilAFileHasBeenWritten) {
+  World world("max_connections: 10\nlog_level: debug\n");
+  world.directory.write("config.yaml", "");
+  world.reloader->poll();
+  world.directory.write("config.yaml", "max_connections: 20\n");
+  world.reloader->poll();
+  EXPECT_TRUE(world.lines.empty());
+  world.directory.write("config.yaml", "max_connections: 20\nlog_level: debug\n");
+  for (int i = 0; i < 3; ++i) {
+    world.reloader->poll();
+  }
+  EXPECT_EQ(world.lines, std::vector<std::string>{
+                             "reloaded cause=file changed=max_connections needs_restart=\"\""});
+}
+
+// Such as a certificate that the configuration names before it is there.
+TEST(Reload, PollNoticesTheFilesOfAConfigurationThatFailed) {
+  World world("max_connections: 10\n");
+  const std::string certificate = world.directory.file("c.pem");
+  world.directory.write("config.yaml", "tls_certificate: " + certificate + "\n");
+  world.refuses = "a";
+  world.reloader->reload("SIGHUP");
+  EXPECT_NE(world.lines.back().find("failed"), std::string::npos);
+  world.directory.write("c.pem", "one");
+  world.refuses.clear();
+  world.reloader->poll();
+  world.reloader->poll();
+  EXPECT_NE(world.lines.back().find("reloaded cause=file"), std::string::npos);
+  EXPECT_EQ(world.reloader->running().tls_certificate, certificate);
+}
+
 }  // namespace
 }  // namespace daybreak::cli

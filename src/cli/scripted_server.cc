@@ -66,6 +66,7 @@ class StampedGenerator final : public engine::Generator {
                          });
   }
   void cancel(engine::RequestId id) override { inner_.cancel(id); }
+  void complete(engine::RequestId id) override { inner_.complete(id); }
   engine::Stats stats() const override { return inner_.stats(); }
   std::size_t vocab_size() const override { return inner_.vocab_size(); }
   std::size_t context_tokens() const override { return inner_.context_tokens(); }

@@ -94,16 +94,15 @@ Status log_model(const std::string& name, const ServerConfig& config, const Load
 
 // Waits for a signal to stop and reloads meanwhile. Returns the signal.
 int wait_for_stop(const sigset_t& signals, Reloader& reloader) {
-  constexpr timespec kPoll{.tv_sec = kReloadPoll.count(), .tv_nsec = 0};
+  constexpr timespec kPoll{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(kReloadPoll).count()};
   for (;;) {
     const int received = ::sigtimedwait(&signals, nullptr, &kPoll);
     if (received == SIGHUP) {
       reloader.reload("SIGHUP");
     } else if (received > 0) {
       return received;
-    } else {
-      reloader.poll();
     }
+    reloader.poll();  // also after a SIGHUP: many of them must not keep a revoked key alive
   }
 }
 

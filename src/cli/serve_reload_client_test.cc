@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -129,6 +130,34 @@ TEST(ServeReloadClient, BadTlsOptionsAreNamedAtTheStart) {
     EXPECT_NE(errors.find(says), std::string::npos) << errors;
     EXPECT_EQ(child.wait(), 2);
   }
+}
+
+TEST(ServeReloadClient, KeysAreLookedAtHoweverManySignalsCome) {
+  const TemporaryDirectory directory;
+  const std::string db = directory.file("access.db");
+  const auto store = *access::KeyStore::open(
+      {.database = db, .pepper = {}, .missing = access::Database::Missing::kCreate});
+  Child child(serve({"--access-db", db}));
+  port_of(child.read_line());
+  constexpr int kMany = 1'000;
+  std::atomic<int> sent{0};
+  std::thread signals([&] {
+    for (; sent < kMany; ++sent) {
+      child.signal(SIGHUP);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  while (sent < 10) {
+    std::this_thread::yield();
+  }
+  access::KeySettings settings;
+  settings.name = "test";
+  settings.scopes.add(access::Scope::kInference);
+  ASSERT_TRUE(store->create(settings));
+  EXPECT_NE(child.read_error_line("keys reloaded"), "");
+  EXPECT_LT(sent, kMany);
+  sent = kMany;
+  signals.join();
 }
 
 TEST(ServeReloadClient, PricesAreTakenOverAndBadOnesAreNot) {

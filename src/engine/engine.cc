@@ -85,10 +85,14 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
   return RequestId{id};
 }
 
-void Engine::cancel(RequestId id) {
+void Engine::end_early(RequestId id, FinishReason reason) {
   const std::lock_guard lock(mutex_);
   if (const auto found = live_.find(static_cast<std::uint64_t>(id)); found != live_.end()) {
-    found->second->cancelled = true;
+    // The first word holds: who has all of an answer may well cancel what is left of it.
+    if (!found->second->cancelled) {
+      found->second->complete = reason == FinishReason::kStop;
+      found->second->cancelled = true;
+    }
     happened_ = true;
     wake_.notify_one();
   }
@@ -194,7 +198,7 @@ void Engine::drop_cancelled() {
   }
   for (const std::unique_ptr<Job>& job : running_) {
     if (job->cancelled) {
-      finish(*job, FinishReason::kCancelled, nullptr);
+      finish(*job, job->complete ? FinishReason::kStop : FinishReason::kCancelled, nullptr);
     }
   }
   remove_finished();

@@ -68,7 +68,8 @@ class Engine final : public Generator, public SlotControl {
   ~Engine() override;
 
   Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
-  void cancel(RequestId id) override;
+  void cancel(RequestId id) override { end_early(id, FinishReason::kCancelled); }
+  void complete(RequestId id) override { end_early(id, FinishReason::kStop); }
   Stats stats() const override;
   std::vector<StepRecord> steps() const override { return timeline_.steps(); }
   std::size_t vocab_size() const override { return vocab_size_; }
@@ -89,6 +90,7 @@ class Engine final : public Generator, public SlotControl {
   // Sleeps until something happens unless `busy`. Returns whether anything is left to do, ever.
   bool next_round(bool busy);
   void run_tasks();
+  void end_early(RequestId id, FinishReason reason);
   void drop_cancelled();
   void admit();
   // Returns false if it has to wait.

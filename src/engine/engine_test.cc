@@ -293,6 +293,25 @@ TEST(Engine, CancelFreesTheSlotWithinOneStepInEveryPhase) {
   EXPECT_EQ(engine->stats().finished_cancelled, 3U);
 }
 
+// What a stop string ends is an answer like any other, in the counts too.
+TEST(Engine, ACompleteAnswerEndsAsOneThatStopped) {
+  FakeModel::Observer observer;
+  Gate gate(observer);
+  const auto engine = start(observer, {.slots = 2}, {});
+  AnswerCollector collector;
+  const RequestId id = *engine->submit(request(1, 4, 50), collector.fn());
+  gate.wait_entered();
+  engine->complete(id);
+  engine->cancel(id);  // changes nothing: the answer was complete before
+  gate.open_for_good();
+  EXPECT_EQ(collector.wait(), FinishReason::kStop);
+  engine->stop(std::chrono::milliseconds(0));
+  const Stats stats = engine->stats();
+  EXPECT_EQ(stats.finished_stop, 1U);
+  EXPECT_EQ(stats.finished_cancelled, 0U);
+  EXPECT_EQ(stats.request_prompt_tokens.sum, 4.0);
+}
+
 TEST(Engine, AFailingSequenceDoesNotTakeItsBatchWithIt) {
   FakeModel::Observer observer;
   // The sequence whose chunk holds id 49 cannot be computed.

@@ -78,7 +78,7 @@ struct PromptLogprob {
 };
 
 enum class FinishReason : std::uint8_t {
-  kStop,       // a stop id was generated
+  kStop,       // a stop id was generated, or complete()
   kLength,     // max_tokens reached
   kCancelled,  // cancel(), or stop() at its deadline
   kError,      // Update::error says why
@@ -129,6 +129,9 @@ class Generator {
   // Ends a request, queued or running, within one model step: its last Update carries kCancelled.
   // Ignored for a request that is finished or was never known. Thread-safe, returns at once.
   virtual void cancel(RequestId id) = 0;
+  // As cancel(), for an answer that is known to be complete, as by a stop string: it ends with, and
+  // counts as, kStop.
+  virtual void complete(RequestId id) = 0;
 
   [[nodiscard]] virtual Stats stats() const = 0;  // Thread-safe.
   // Returns its last steps, oldest first, as many as it was told to keep. Thread-safe.

@@ -29,8 +29,8 @@ struct ProcessedSequence {
   std::string isolation;     // of the request, see GenerateRequest
 };
 
-// Used by the engine's thread only, except `cancelled`. While mask_task is busy another thread has
-// the job's constraint; only draw() and take_last() touch it too.
+// Used by the engine's thread only, except `cancelled` and `complete`. While mask_task is busy
+// another thread has the job's constraint; only draw() and take_last() touch it too.
 class Job {
  public:
   Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimePoint submitted);
@@ -110,7 +110,8 @@ class Job {
   void report(std::span<const GeneratedToken> tokens, std::optional<FinishReason> finish,
               const Error* error = nullptr);
 
-  std::atomic<bool> cancelled{false};  // set by any thread
+  std::atomic<bool> cancelled{false};  // set by any thread: it is to end early
+  std::atomic<bool> complete{false};   // likewise, before it: because all of the answer is there
   bool finished = false;
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;

@@ -23,12 +23,12 @@ struct ScriptedEngine::Answer {
   std::optional<std::multimap<TimePoint, Answer*>::iterator> place;  // in due_
   bool advancing = false;  // on the engine's thread, which holds no lock
   bool prompt_rated = false;
-  bool cancelled = false;
+  std::optional<FinishReason> ends_early;  // by cancel() or complete()
   bool finished = false;
 
   // Nothing will happen until cancel() or stop().
   [[nodiscard]] bool silent() const {
-    return script.hang && usage.completion_tokens == script.ids.size() && !cancelled;
+    return script.hang && usage.completion_tokens == script.ids.size() && !ends_early;
   }
 };
 
@@ -79,11 +79,13 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   return id;
 }
 
-void ScriptedEngine::cancel(RequestId id) {
+void ScriptedEngine::end_early(RequestId id, FinishReason reason) {
   const std::lock_guard lock(mutex_);
   if (const auto found = answers_.find(static_cast<std::uint64_t>(id)); found != answers_.end()) {
-    found->second->cancelled = true;
-    schedule(*found->second, TimePoint::min());
+    if (!found->second->ends_early) {
+      found->second->ends_early = reason;
+      schedule(*found->second, TimePoint::min());
+    }
   }
 }
 
@@ -111,7 +113,7 @@ std::size_t ScriptedEngine::stop(std::chrono::milliseconds deadline) {
     idle_.wait_for(lock, deadline, [this] { return answers_.empty(); });
     cut = answers_.size();
     for (const auto& [number, answer] : answers_) {
-      answer->cancelled = true;
+      answer->ends_early = FinishReason::kCancelled;
       schedule(*answer, TimePoint::min());
     }
     stopping_ = true;
@@ -145,7 +147,7 @@ void ScriptedEngine::start_waiting() {
   while (!waiting_.empty() && answers_.size() - waiting_.size() < options_.max_sequences) {
     Answer& answer = *waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
-    if (!answer.cancelled && !answer.silent()) {
+    if (!answer.ends_early && !answer.silent()) {
       schedule(answer, answer.due);
     }
   }
@@ -158,7 +160,7 @@ void ScriptedEngine::settle(Answer& answer) {
     waiting_.erase(number);
     answers_.erase(number);
     start_waiting();
-  } else if (answer.cancelled) {
+  } else if (answer.ends_early) {
     schedule(answer, TimePoint::min());
   } else if (!answer.silent()) {
     // Not before those that are due already: answers without delay take turns.
@@ -188,23 +190,23 @@ void ScriptedEngine::run() {
     Answer& answer = *due_.begin()->second;
     due_.erase(due_.begin());
     answer.place.reset();
-    const bool cancelled = answer.cancelled;
-    if (!cancelled && answer.script.held != nullptr && *answer.script.held) {
+    const auto ends_early = answer.ends_early;
+    if (!ends_early && answer.script.held != nullptr && *answer.script.held) {
       schedule(answer, SteadyClock::now() + std::chrono::milliseconds(1));
       continue;
     }
     answer.advancing = true;
     lock.unlock();
-    advance(answer, cancelled);
+    advance(answer, ends_early);
     lock.lock();
     settle(answer);
   }
 }
 
-void ScriptedEngine::advance(Answer& answer, bool cancelled) {
+void ScriptedEngine::advance(Answer& answer, std::optional<FinishReason> ends_early) {
   const Script& script = answer.script;
-  if (cancelled) {
-    return finish(answer, FinishReason::kCancelled, nullptr);
+  if (ends_early) {
+    return finish(answer, *ends_early, nullptr);
   }
   if (!answer.times.started) {
     answer.times.started = SteadyClock::now();

@@ -55,7 +55,8 @@ class ScriptedEngine final : public Generator {
   ~ScriptedEngine() override;
 
   Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) override;
-  void cancel(RequestId id) override;
+  void cancel(RequestId id) override { end_early(id, FinishReason::kCancelled); }
+  void complete(RequestId id) override { end_early(id, FinishReason::kStop); }
   Stats stats() const override;
   std::size_t vocab_size() const override { return options_.vocab_size; }
   std::size_t context_tokens() const override { return options_.context_tokens; }
@@ -74,13 +75,14 @@ class ScriptedEngine final : public Generator {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   void run();
+  void end_early(RequestId id, FinishReason reason);
   // The three below are called with the mutex held.
   void schedule(Answer& answer, TimePoint when);
   void start_waiting();
   // Puts an answer that was advanced back in line, or lets the next one start in its place.
   void settle(Answer& answer);
   // Delivers what is due for one answer. Called unlocked, on the engine's thread.
-  void advance(Answer& answer, bool cancelled);
+  void advance(Answer& answer, std::optional<FinishReason> ends_early);
   static void rate_prompt(const Answer& answer);
   void finish(Answer& answer, FinishReason reason, const Error* error);
 
