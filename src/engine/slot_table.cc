@@ -26,7 +26,7 @@ Result<SlotTable::Place> SlotTable::take(const Job& job) {
   const GenerateRequest& request = job.request();
   Place place;
   const auto found = find_prefix(request);
-  if (found && enough_for(job.positions())) {
+  if (found) {
     ProcessedSequence kept = std::exchange(slots_[*found].kept, {});
     if (Status room = make_room(*kept.sequence, job.positions()); !room) {
       slots_[*found].kept = std::move(kept);
@@ -94,8 +94,10 @@ bool SlotTable::enough_for(std::size_t positions) const {
 }
 
 Status SlotTable::make_room(Sequence& sequence, std::size_t positions) {
+  // What it holds already is not in the table at the moment.
+  const bool enough = enough_for(positions - std::min(positions, sequence.held_positions()));
   Status room = sequence.reserve(positions);
-  while (!room && room.error().code == Errc::kResourceLimit && evict()) {
+  while (!room && room.error().code == Errc::kResourceLimit && enough && evict()) {
     room = sequence.reserve(positions);
   }
   return room;

@@ -72,9 +72,11 @@ class SlotTable final : public Slots {
   bool evict();
   // Whether there are so many positions once nothing is kept.
   [[nodiscard]] bool enough_for(std::size_t positions) const;
-  // Reserves, for which kept sequences may go. Errors: as Sequence::reserve.
+  // Reserves for a sequence that is out of the table, for which kept ones may go. Errors: as
+  // Sequence::reserve; then none has gone.
   [[nodiscard]] Status make_room(Sequence& sequence, std::size_t positions);
-  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire.
+  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire; then none
+  // has gone.
   [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
   // Errors: kNotFound, kUnavailable.
   [[nodiscard]] Status check_not_busy(std::size_t slot) const;

@@ -206,6 +206,28 @@ TEST_F(SlotTableTest, RestoreMakesRoomByForgettingOthersButNeverHarmsARequest) {
             "slot 0: answers a request at the moment");
 }
 
+TEST_F(SlotTableTest, RestoreForWhichThereIsNoRoomForgetsNothing) {
+  const SavedSequence saved = *table.save(keep(Ids(50, 1)));
+  table.erase_all();
+  FakeModel three{{.context_tokens = 100, .slots = 3, .total_positions = 100}, observer};
+  SlotTable other{three, PrefixReuse::kOn};
+  const Job running = job_of(request(Ids(40, 3), 20));
+  const auto place = other.take(running);
+  ASSERT_TRUE(place);
+  for (const TokenId id : {4U, 5U}) {
+    GenerateRequest r = request(Ids(10, id));
+    const Job job = job_of(r);
+    auto kept = *other.take(job);
+    ASSERT_TRUE(three.forward(std::vector<StepChunk>{{kept.sequence.get(), r.prompt, {}}}));
+    other.give_back(kept.slot, {std::move(kept.sequence), r.prompt, ""});
+  }
+  for (const std::size_t slot : {1U, 2U}) {
+    EXPECT_EQ(other.restore(slot, saved).error().code, Errc::kResourceLimit);
+    EXPECT_EQ(other.kept(), 2U);
+    EXPECT_EQ(other.kept_positions(), 20U);
+  }
+}
+
 TEST_F(SlotTableTest, EraseSaysHowMuchWasForgotten) {
   const std::size_t slot = keep({1, 2, 3});
   EXPECT_EQ(*table.erase(slot), 3U);
