@@ -277,6 +277,8 @@ bool Engine::step() {
   if (ready.empty()) {
     return false;
   }
+  const std::size_t running = running_.size();
+  const std::size_t without_mask = running - ready.size();
   std::vector<std::size_t> pending = may_feed(ready);
   for (std::size_t i = ready.size(); i > 0; --i) {
     if (pending[i - 1] == 0) {  // no row is left for it in this step
@@ -296,14 +298,13 @@ bool Engine::step() {
     }
   }
   const std::size_t fed = std::accumulate(share.begin(), share.end(), std::size_t{0});
-  const std::size_t running = running_.size();
   timeline_.end(StepPhase::kPlan);
   forward(chunks, jobs);
   timeline_.end(StepPhase::kForward);
   {
     const std::lock_guard lock(mutex_);
     ++stats_.steps;
-    stats_.mask_waits += running_.size() - ready.size();
+    stats_.mask_waits += without_mask;
     stats_.step_tokens.observe(static_cast<double>(fed));
   }
   draw_all_due();  // before anybody waits
@@ -312,7 +313,7 @@ bool Engine::step() {
   timeline_.end(StepPhase::kMaskWait);
   draw_all_due();
   timeline_.end(StepPhase::kLateSample);
-  timeline_.commit(running, running - ready.size());
+  timeline_.commit(running, running - jobs.size());
   return true;
 }
 
