@@ -21,6 +21,7 @@
 #include "api/on_worker.h"
 #include "base/json_tree.h"
 #include "base/mapped_file.h"
+#include "base/out_of_memory.h"
 #include "chat/request_fields.h"
 #include "engine/sequence_file.h"
 
@@ -242,7 +243,10 @@ struct SlotAction {
   Task<Result<Json>> restore(std::string name) {
     const auto began = std::chrono::steady_clock::now();
     std::optional<Result<SlotFiles::Read>> read;
-    const std::function<void()> work = [&] { read.emplace(files.read(name)); };
+    const std::function<void()> work = [&] {
+      read.emplace(or_out_of_memory(Errc::kUnavailable, "slot file " + name,
+                                    [&] { return files.read(name); }));
+    };
     co_await on_worker(context, work);
     if (!*read) {
       co_return read->error();

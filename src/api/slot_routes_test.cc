@@ -224,6 +224,15 @@ TEST_F(SlotRoutes, WithoutADirectoryNothingIsSavedAndWithoutSlotsThereAreNone) {
   EXPECT_TRUE(check_slot_save_path(directory_));
 }
 
+TEST_F(SlotRoutes, WithoutMemoryForACopyTheServerSaysSoAndGoesOn) {
+  ask(*engine_, {1, 2, 3});
+  observer_.before_save = [] { throw std::bad_alloc(); };
+  TestApi api(TestApi::says("x"), options(directory_));
+  const Json error = post(api, "/slots/0?action=save", R"({"filename":"a"})", 503)["error"];
+  EXPECT_EQ(error["message"], "slot 0: not enough memory at the moment, try again later");
+  EXPECT_EQ(ask(*engine_, {1, 2, 3, 4}), 3U);
+}
+
 TEST_F(SlotRoutes, AStoppedEngineIsUnavailable) {
   TestApi api(TestApi::says("x"), options(""));
   engine_->stop(std::chrono::milliseconds(0));

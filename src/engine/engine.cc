@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "engine/admission.h"
 #include "engine/prompt_logprobs.h"
 #include "engine/step_planner.h"
@@ -235,7 +236,7 @@ void Engine::admit() {
 }
 
 bool Engine::admit_one(Job& next) {
-  Result<SlotTable::Place> place = slots_.take(next);
+  Result<SlotTable::Place> place = place_for(next);
   if (!place && place.error().code == Errc::kResourceLimit && !running_.empty()) {
     return false;  // whoever runs will give its memory back
   }
@@ -264,6 +265,16 @@ bool Engine::admit_one(Job& next) {
   submit_mask(*job);
   running_.push_back(std::move(job));
   return true;
+}
+
+Result<SlotTable::Place> Engine::place_for(const Job& job) {
+  if (job.request().prompt_logprobs && prompt_rows_.empty()) {
+    DAYBREAK_CHECK_OK(or_out_of_memory(Errc::kResourceLimit, "prompt_logprobs", [&] {
+      prompt_rows_.resize(options_.prompt_rows * vocab_size_);
+      return ok();
+    }));
+  }
+  return slots_.take(job);
 }
 
 bool Engine::step() {
@@ -334,10 +345,6 @@ std::vector<std::size_t> Engine::may_feed(std::span<Job* const> ready) const {
 StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) {
   StepChunk chunk{.sequence = &job.sequence(), .ids = job.pending().first(count), .logits = {}};
   if (job.rates_pending()) {
-    if (rows.empty()) {  // the first time ever
-      prompt_rows_.resize(options_.prompt_rows * vocab_size_);
-      rows = prompt_rows_;
-    }
     chunk.logits = rows.first(count * vocab_size_);
     rows = rows.subspan(chunk.logits.size());
   } else if (count == job.pending().size()) {

@@ -93,6 +93,8 @@ class Engine final : public Generator, public SlotControl {
   void admit();
   // Returns false if it has to wait.
   bool admit_one(Job& next);
+  // What `job` needs before it can run. Errors: as SlotTable::take; then nothing has changed.
+  Result<SlotTable::Place> place_for(const Job& job);
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/out_of_memory.h"
+
 namespace daybreak::engine {
 namespace {
 
@@ -159,7 +161,9 @@ Result<SavedSequence> SlotTable::save(std::size_t slot) const {
     return Error{Errc::kInvalidArgument,
                  fmt::format("slot {}: expected a kept sequence, found none", slot)};
   }
-  return SavedSequence{kept.isolation, kept.ids, kept.sequence->save()};
+  return or_out_of_memory(Errc::kUnavailable, fmt::format("slot {}", slot), [&] {
+    return Result(SavedSequence{kept.isolation, kept.ids, kept.sequence->save()});
+  });
 }
 
 Status SlotTable::restore(std::size_t slot, SavedSequence saved) {

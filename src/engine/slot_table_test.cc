@@ -228,6 +228,15 @@ TEST_F(SlotTableTest, RestoreForWhichThereIsNoRoomForgetsNothing) {
   }
 }
 
+TEST_F(SlotTableTest, WithoutMemoryForACopyASlotKeepsWhatItKept) {
+  const std::size_t slot = keep({1, 2, 3});
+  observer.before_save = [] { throw std::bad_alloc(); };
+  EXPECT_EQ(
+      table.save(slot).error(),
+      (Error{Errc::kUnavailable, "slot 0: not enough memory at the moment, try again later"}));
+  EXPECT_EQ(cached(request({1, 2, 3, 4})), 3U);
+}
+
 TEST_F(SlotTableTest, EraseSaysHowMuchWasForgotten) {
   const std::size_t slot = keep({1, 2, 3});
   EXPECT_EQ(*table.erase(slot), 3U);

@@ -51,7 +51,7 @@ class Slots {
   [[nodiscard]] virtual std::vector<SlotInfo> info() const = 0;
 
   // Returns a copy of the kept sequence. Errors: kNotFound (no such slot), kInvalidArgument (it
-  // keeps none).
+  // keeps none), kUnavailable (it answers a request, or there is no memory for the copy).
   [[nodiscard]] virtual Result<SavedSequence> save(std::size_t slot) const = 0;
 
   // Keeps `saved` in the slot in place of what it keeps; sequences kept elsewhere may go to make
@@ -79,8 +79,8 @@ class SlotControl {
   virtual ~SlotControl() = default;
 
   // Has `task` called once on the engine's thread, between two steps. It holds all answers up while
-  // it runs, and must not call drain() or stop(). Errors: kResourceLimit (kMaxSlotTasks wait),
-  // kUnavailable (stopped). Thread-safe, returns at once.
+  // it runs, and must not throw or call drain() or stop(). Errors: kResourceLimit (kMaxSlotTasks
+  // wait), kUnavailable (stopped). Thread-safe, returns at once.
   [[nodiscard]] virtual Status between_steps(Task task) = 0;
 };
 
