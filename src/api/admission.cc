@@ -17,8 +17,6 @@ namespace {
 
 using std::chrono::microseconds;
 
-using Written = Later<Result<access::Recorded>>;
-
 // The id of the access log and something of ours: a client that sends one id twice pays twice.
 std::string ledger_id(const std::string& request_id) {
   return fmt::format("{}-{:016x}", std::string_view(request_id).substr(0, 100), random_bits());
@@ -170,23 +168,17 @@ http::Task<void> Admission::finish(const chat::TokenUsage& usage, access::Outcom
   }
   access::Permit permit = std::move(*permit_);
   permit_.reset();
-  const auto written = std::make_shared<Written>(exchange_.executor());
-  // The ledger's thread may be done after the request is gone.
-  const std::weak_ptr<Written> waiting = written;
+  Later<Result<access::Recorded>> written(exchange_.executor());
   const Status queued =
       permit.finish({.prompt = static_cast<std::int64_t>(usage.prompt_tokens),
                      .cached = static_cast<std::int64_t>(usage.cached_tokens),
                      .completion = static_cast<std::int64_t>(usage.completion_tokens),
                      .reasoning = static_cast<std::int64_t>(usage.reasoning_tokens)},
-                    outcome, [waiting](const Result<access::Recorded>& result) {
-                      if (const auto there = waiting.lock(); there != nullptr) {
-                        there->set(result);
-                      }
-                    });
+                    outcome, written.setter());
   std::optional<Error> failed;
   if (!queued) {
     failed = queued.error();
-  } else if (const auto recorded = co_await written->get(); !recorded) {
+  } else if (const auto recorded = co_await written.get(); !recorded) {
     failed = recorded.error();
   }
   if (failed) {

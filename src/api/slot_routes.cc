@@ -46,19 +46,15 @@ Task<Result<T>> on_engine(Context& context, Exchange& exchange,
   if (context.options.slots == nullptr) {
     co_return Error{Errc::kUnsupported, "this server has no slots"};
   }
-  const auto result = std::make_shared<Later<Result<T>>>(exchange.executor());
+  Later<Result<T>> result(exchange.executor());
   // The request may be gone when its turn comes: `work` then has its effect, and nobody is told.
-  const std::weak_ptr<Later<Result<T>>> waiting = result;
-  const auto task = [waiting, work = std::move(work)](Slots& slots) {
-    Result<T> done = work(slots);
-    if (const auto there = waiting.lock(); there != nullptr) {
-      there->set(std::move(done));
-    }
+  const auto task = [set = result.setter(), work = std::move(work)](Slots& slots) {
+    set(work(slots));
   };
   if (Status accepted = context.options.slots->between_steps(task); !accepted) {
     co_return std::move(accepted).error();
   }
-  co_return co_await result->get();
+  co_return co_await result.get();
 }
 
 Task<void> answer(Exchange& exchange, const Result<Json>& json) {

@@ -133,12 +133,12 @@ class Replayed {
   Task<bool> listen(Exchange& exchange, const ReplayStore::Claim& claim) const {
     ReplayStore& store = *context_.replays;
     Listener listener(store, claim);
-    const auto over = std::make_shared<Later<bool>>(exchange.executor());
+    Later<bool> over(exchange.executor());
     {
-      exchange.on_gone([over] { over->set(false); });
+      exchange.on_gone([set = over.setter()] { set(false); });
       const Unhook unhook(exchange);
-      store.on_over(claim.call, claim.listener, [over] { over->set(true); });
-      if (!co_await over->get()) {
+      store.on_over(claim.call, claim.listener, [set = over.setter()] { set(true); });
+      if (!co_await over.get()) {
         co_return true;  // gone: there is nobody to answer
       }
     }
