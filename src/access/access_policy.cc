@@ -100,6 +100,10 @@ Result<Caller> AccessPolicy::authorize(KeyId key, Scope scope) const {
   return caller;
 }
 
+bool AccessPolicy::has_owner(std::string_view owner) const {
+  return options_.keys ? options_.keys->has_owner(owner) : owner == owner_of(*anonymous_caller());
+}
+
 std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestEstimate request) {
   const auto price = check_request(request, *prices());
   if (!price) {

@@ -108,6 +108,9 @@ class AccessPolicy {
   // where there are none.
   [[nodiscard]] Result<Caller> authorize(KeyId key, Scope scope) const;
 
+  // Whether anybody who is `owner` (owner_of()) may call at the moment.
+  [[nodiscard]] bool has_owner(std::string_view owner) const;
+
   // Reserves what `request` may use, or changes nothing. Estimates outside [0, kMaxRequestTokens],
   // a bad request id, and a model without a price are refused as kServer with that error.
   [[nodiscard]] std::variant<Permit, Refusal> begin(const Caller& caller, RequestEstimate request);

@@ -151,6 +151,10 @@ Result<std::shared_ptr<const ApiKey>> KeyStore::authenticate(KeyId id) const {
   return snapshot()->find(id, clock_.now());
 }
 
+bool KeyStore::has_owner(std::string_view owner) const {
+  return snapshot()->has_owner(owner, clock_.now());
+}
+
 std::shared_ptr<const KeySnapshot> KeyStore::snapshot() const {
   const std::lock_guard lock(snapshot_mutex_);
   return snapshot_;

@@ -67,6 +67,9 @@ class KeyStore {
 
   [[nodiscard]] Result<std::shared_ptr<const ApiKey>> authenticate(KeyId id) const;
 
+  // See KeySnapshot::has_owner().
+  [[nodiscard]] bool has_owner(std::string_view owner) const;
+
   // Takes over what other processes have changed. Returns whether there was anything. Cheap if
   // there was not: for a timer of a second. After an error the keys stay as they were.
   [[nodiscard]] Result<bool> reload();

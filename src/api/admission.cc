@@ -9,6 +9,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/isolation.h"
 #include "api/later.h"
 #include "api/random.h"
 
@@ -139,9 +140,9 @@ void Admission::identify(PreparedChat& chat) const {
   if (permit_ && permit_->caller()->id != access::kAnonymousId) {
     const access::ApiKey& key = *permit_->caller();
     priority = key.settings.priority;
-    owner = access::owner_of(key);  // has no line breaks
+    owner = access::owner_of(key);
   }
-  chat.isolation = owner + "\n" + chat.request.cache_salt;
+  chat.isolation = isolation_of(owner, chat.request.cache_salt);
   chat.priority = std::max(0, priority - chat.request.deferral);
 }
 

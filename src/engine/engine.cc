@@ -47,7 +47,10 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       context_tokens_(model_->context_tokens()),
       even_share_(model_->even_share()),
       logits_(model_->slots() * vocab_size_),
-      slots_(*model_, options.prefix_reuse),
+      slots_(*model_, {.reuse = options.prefix_reuse,
+                       .max_age = options.kept_age,
+                       .may_keep = options.may_keep,
+                       .clock = options.clock}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
@@ -148,6 +151,9 @@ void Engine::run() {
   bool busy = false;
   while (next_round(busy)) {
     run_tasks();
+    if (slots_.erase_old()) {
+      record_memory();
+    }
     drop_cancelled();
     admit();
     busy = draw_all_due();
@@ -163,8 +169,11 @@ void Engine::run() {
 bool Engine::next_round(bool busy) {
   std::unique_lock lock(mutex_);
   const auto over = [this] { return stopping_ && live_.empty(); };
-  if (!busy) {
-    wake_.wait(lock, [&] { return happened_ || over(); });
+  const auto awake = [&] { return happened_ || over(); };
+  if (const auto end = slots_.next_end(); !busy && end) {
+    wake_.wait_for(lock, *end - options_.clock->now(), awake);
+  } else if (!busy) {
+    wake_.wait(lock, awake);
   }
   happened_ = false;
   return !over();

@@ -56,6 +56,8 @@ struct EngineOptions {
   std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   PrefixReuse prefix_reuse = PrefixReuse::kOn;
+  std::chrono::seconds kept_age = kKeptAge;  // see KeepOptions, as of the next one
+  MayKeepFn may_keep = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
 };
