@@ -23,6 +23,11 @@ Status check_option(const char* name, std::size_t value, std::size_t max) {
                fmt::format("{}: expected 1 to {}, found {}", name, max, value)};
 }
 
+Error queue_full(std::size_t max_queue) {
+  return {Errc::kResourceLimit,
+          fmt::format("engine: expected at most {} waiting requests, try again later", max_queue)};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
@@ -73,11 +78,10 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
     ++stats_.rejected;
     return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
   }
-  if (waiting_.size() >= options_.max_queue) {
+  const bool full = waiting_.size() >= options_.max_queue;
+  if (full && !waiting_.displace(now, request.priority)) {
     ++stats_.rejected;
-    return Error{Errc::kResourceLimit,
-                 fmt::format("engine: expected at most {} waiting requests, try again later",
-                             options_.max_queue)};
+    return queue_full(options_.max_queue);
   }
   ++stats_.submitted;
   const std::uint64_t id = next_id_++;
@@ -154,7 +158,7 @@ void Engine::run() {
     if (slots_.erase_old()) {
       record_memory();
     }
-    drop_cancelled();
+    drop_given_up();
     admit();
     busy = draw_all_due();
     busy = step() || busy;
@@ -193,14 +197,21 @@ void Engine::run_tasks() {
   }
 }
 
-void Engine::drop_cancelled() {
+void Engine::drop_given_up() {
   std::vector<std::unique_ptr<Job>> dropped;
   {
     const std::lock_guard lock(mutex_);
-    dropped = waiting_.remove_cancelled();
+    dropped = waiting_.remove_dropped();
+    stats_.displaced += static_cast<std::uint64_t>(
+        std::ranges::count_if(dropped, [](const auto& job) { return job->displaced; }));
   }
+  const Error full = queue_full(options_.max_queue);
   for (const std::unique_ptr<Job>& job : dropped) {
-    finish(*job, FinishReason::kCancelled, nullptr);
+    if (job->displaced) {
+      finish(*job, FinishReason::kError, &full);
+    } else {
+      finish(*job, FinishReason::kCancelled, nullptr);
+    }
   }
   for (const std::unique_ptr<Job>& job : running_) {
     if (job->cancelled) {

@@ -49,7 +49,9 @@ inline constexpr std::size_t kMaxPromptRows = 4096;
 inline constexpr std::chrono::microseconds kMaskGrace{2000};
 
 struct EngineOptions {
-  std::size_t max_queue = 256;    // waiting requests; one more is refused. 1 to kMaxQueue
+  // Waiting requests; one more is refused or, if others yield, takes the place of one. 1 to
+  // kMaxQueue.
+  std::size_t max_queue = 256;
   std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
   // Rows of logits that one step computes for prompt log-probabilities, all requests: bounds their
   // memory and what they delay the others. 1 to kMaxPromptRows.
@@ -91,7 +93,7 @@ class Engine final : public Generator, public SlotControl {
   // Sleeps until something happens unless `busy`. Returns whether anything is left to do, ever.
   bool next_round(bool busy);
   void run_tasks();
-  void drop_cancelled();
+  void drop_given_up();  // cancelled, or without a place in the queue
   void admit();
   // Returns false if it has to wait.
   bool admit_one(Job& next);

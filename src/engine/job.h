@@ -111,6 +111,7 @@ class Job {
               const Error* error = nullptr);
 
   std::atomic<bool> cancelled{false};  // set by any thread
+  bool displaced = false;              // from the queue; of the queue's lock, until it is out of it
   bool finished = false;
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;

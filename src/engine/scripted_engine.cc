@@ -171,6 +171,9 @@ void ScriptedEngine::advance(Answer& answer, bool cancelled) {
   if (cancelled) {
     return finish(answer, FinishReason::kCancelled, nullptr);
   }
+  if (script.error && script.error->code == Errc::kResourceLimit && script.ids.empty()) {
+    return finish(answer, FinishReason::kError, &*script.error);
+  }
   if (!answer.times.started) {
     answer.times.started = SteadyClock::now();
   }
