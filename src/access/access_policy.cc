@@ -126,6 +126,10 @@ std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestE
                 std::get<QuotaHold>(std::move(hold)));
 }
 
+std::variant<Lease, Refusal> AccessPolicy::begin_replay(const Caller& caller) {
+  return limiter_.reserve_request(caller->id, caller->settings.limits);
+}
+
 void AccessPolicy::set_prices(Prices prices) {
   auto next = std::make_shared<const Prices>(std::move(prices));
   const std::lock_guard lock(prices_mutex_);

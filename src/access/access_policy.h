@@ -115,6 +115,10 @@ class AccessPolicy {
   // a bad request id, and a model without a price are refused as kServer with that error.
   [[nodiscard]] std::variant<Permit, Refusal> begin(const Caller& caller, RequestEstimate request);
 
+  // Reserves one request of the key's minute, for an answer that was made for an earlier try: it
+  // takes no tokens, no quota, and runs nothing. The lease is to be settled with 0 tokens.
+  [[nodiscard]] std::variant<Lease, Refusal> begin_replay(const Caller& caller);
+
   // From now on requests that begin cost this; those that have begun keep their price.
   void set_prices(Prices prices);
 

@@ -124,13 +124,37 @@ Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
                .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),
                .stream = stream});
   if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
-    refusal_ = std::move(*refusal);
-    rates_ = refusal_->rates;
-    return refusal_error(*refusal_);
+    return refused(std::move(*refusal));
   }
   permit_.emplace(std::get<access::Permit>(std::move(begun)));
   rates_ = permit_->rates();
   return ok();
+}
+
+Error Admission::refused(access::Refusal refusal) {
+  refusal_ = std::move(refusal);
+  rates_ = refusal_->rates;
+  return refusal_error(*refusal_);
+}
+
+Status Admission::begin_replay() {
+  if (policy_ == nullptr) {
+    return ok();
+  }
+  DAYBREAK_TRY(const access::Caller caller, generating_caller(context_, exchange_.request()));
+  auto begun = policy_->begin_replay(caller);
+  if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
+    return refused(std::move(*refusal));
+  }
+  replay_.emplace(std::get<access::Lease>(std::move(begun)));
+  rates_ = replay_->rates();
+  return ok();
+}
+
+void Admission::replayed() {
+  if (replay_) {
+    replay_->settle(0);
+  }
 }
 
 void Admission::identify(PreparedChat& chat) const {
