@@ -100,6 +100,10 @@ Result<Caller> AccessPolicy::authorize(KeyId key, Scope scope) const {
   return caller;
 }
 
+Result<std::string> AccessPolicy::seal(std::string_view text) const {
+  return options_.keys ? options_.keys->seal(text) : std::string();
+}
+
 bool AccessPolicy::has_owner(std::string_view owner) const {
   return options_.keys ? options_.keys->has_owner(owner) : owner == owner_of(*anonymous_caller());
 }

@@ -111,6 +111,9 @@ class AccessPolicy {
   // Whether anybody who is `owner` (owner_of()) may call at the moment.
   [[nodiscard]] bool has_owner(std::string_view owner) const;
 
+  // See KeyStore::seal(); "" on an open server.
+  [[nodiscard]] Result<std::string> seal(std::string_view text) const;
+
   // Reserves what `request` may use, or changes nothing. Estimates outside [0, kMaxRequestTokens],
   // a bad request id, and a model without a price are refused as kServer with that error.
   [[nodiscard]] std::variant<Permit, Refusal> begin(const Caller& caller, RequestEstimate request);

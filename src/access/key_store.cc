@@ -155,6 +155,12 @@ bool KeyStore::has_owner(std::string_view owner) const {
   return snapshot()->has_owner(owner, clock_.now());
 }
 
+Result<std::string> KeyStore::seal(std::string_view text) const {
+  // No key text begins like this: a seal is never the digest of a key.
+  DAYBREAK_TRY(const Digest digest, hmac_sha256(pepper_, "seal\n" + std::string(text)));
+  return fmt::format("{:02x}", fmt::join(digest, ""));
+}
+
 std::shared_ptr<const KeySnapshot> KeyStore::snapshot() const {
   const std::lock_guard lock(snapshot_mutex_);
   return snapshot_;
