@@ -100,6 +100,14 @@ Result<Caller> AccessPolicy::authorize(KeyId key, Scope scope) const {
   return caller;
 }
 
+Result<std::string> AccessPolicy::seal(std::string_view text) const {
+  return options_.keys ? options_.keys->seal(text) : std::string();
+}
+
+bool AccessPolicy::has_owner(std::string_view owner) const {
+  return options_.keys ? options_.keys->has_owner(owner) : owner == owner_of(*anonymous_caller());
+}
+
 std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestEstimate request) {
   const auto price = check_request(request, *prices());
   if (!price) {
@@ -120,6 +128,10 @@ std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestE
   }
   return Permit(*this, caller, std::move(request), *price, std::get<Lease>(std::move(lease)),
                 std::get<QuotaHold>(std::move(hold)));
+}
+
+std::variant<Lease, Refusal> AccessPolicy::begin_replay(const Caller& caller) {
+  return limiter_.reserve_request(caller->id, caller->settings.limits);
 }
 
 void AccessPolicy::set_prices(Prices prices) {

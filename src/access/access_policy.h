@@ -108,9 +108,19 @@ class AccessPolicy {
   // where there are none.
   [[nodiscard]] Result<Caller> authorize(KeyId key, Scope scope) const;
 
+  // Whether anybody who is `owner` (owner_of()) may call at the moment.
+  [[nodiscard]] bool has_owner(std::string_view owner) const;
+
+  // See KeyStore::seal(); "" on an open server.
+  [[nodiscard]] Result<std::string> seal(std::string_view text) const;
+
   // Reserves what `request` may use, or changes nothing. Estimates outside [0, kMaxRequestTokens],
   // a bad request id, and a model without a price are refused as kServer with that error.
   [[nodiscard]] std::variant<Permit, Refusal> begin(const Caller& caller, RequestEstimate request);
+
+  // Reserves one request of the key's minute, for an answer that was made for an earlier try: it
+  // takes no tokens, no quota, and runs nothing. The lease is to be settled with 0 tokens.
+  [[nodiscard]] std::variant<Lease, Refusal> begin_replay(const Caller& caller);
 
   // From now on requests that begin cost this; those that have begun keep their price.
   void set_prices(Prices prices);

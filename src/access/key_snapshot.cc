@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "access/key_snapshot.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -31,7 +32,9 @@ std::size_t KeySnapshot::DigestHash::operator()(const Digest& digest) const {
 
 void KeySnapshot::add(const Digest& digest, std::shared_ptr<const ApiKey> key,
                       std::optional<UtcMicros> expires) {
-  by_id_.insert_or_assign(static_cast<std::int64_t>(key->id), key);
+  if (by_id_.try_emplace(static_cast<std::int64_t>(key->id), key).second) {
+    by_owner_.emplace(owner_of(*key), key);
+  }
   entries_.insert_or_assign(digest, Entry{std::move(key), expires});
 }
 
@@ -63,6 +66,11 @@ Result<std::shared_ptr<const ApiKey>> KeySnapshot::find(KeyId id, UtcMicros now)
   }
   DAYBREAK_CHECK_OK(check_valid(*found->second, now));
   return found->second;
+}
+
+bool KeySnapshot::has_owner(std::string_view owner, UtcMicros now) const {
+  const auto [first, last] = by_owner_.equal_range(owner);
+  return std::any_of(first, last, [&](const auto& one) { return check_valid(*one.second, now); });
 }
 
 }  // namespace daybreak::access

@@ -5,8 +5,11 @@
 // of threads may look up in it while another one is being made.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -36,6 +39,9 @@ class KeySnapshot {
   // The same for a key that is known already, by its id.
   [[nodiscard]] Result<std::shared_ptr<const ApiKey>> find(KeyId id, UtcMicros now) const;
 
+  // Whether any key of this owner (owner_of()) is valid at `now`.
+  [[nodiscard]] bool has_owner(std::string_view owner, UtcMicros now) const;
+
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
@@ -52,6 +58,7 @@ class KeySnapshot {
 
   Pepper pepper_;
   std::unordered_map<std::int64_t, std::shared_ptr<const ApiKey>> by_id_;
+  std::multimap<std::string, std::shared_ptr<const ApiKey>, std::less<>> by_owner_;
   std::unordered_map<Digest, Entry, DigestHash, DigestEqual> entries_;
 };
 

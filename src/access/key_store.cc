@@ -151,6 +151,16 @@ Result<std::shared_ptr<const ApiKey>> KeyStore::authenticate(KeyId id) const {
   return snapshot()->find(id, clock_.now());
 }
 
+bool KeyStore::has_owner(std::string_view owner) const {
+  return snapshot()->has_owner(owner, clock_.now());
+}
+
+Result<std::string> KeyStore::seal(std::string_view text) const {
+  // No key text begins like this: a seal is never the digest of a key.
+  DAYBREAK_TRY(const Digest digest, hmac_sha256(pepper_, "seal\n" + std::string(text)));
+  return fmt::format("{:02x}", fmt::join(digest, ""));
+}
+
 std::shared_ptr<const KeySnapshot> KeyStore::snapshot() const {
   const std::lock_guard lock(snapshot_mutex_);
   return snapshot_;

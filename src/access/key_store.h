@@ -67,6 +67,13 @@ class KeyStore {
 
   [[nodiscard]] Result<std::shared_ptr<const ApiKey>> authenticate(KeyId id) const;
 
+  // See KeySnapshot::has_owner().
+  [[nodiscard]] bool has_owner(std::string_view owner) const;
+
+  // Returns 64 hexadecimal digits that only a store with the same pepper returns for `text`.
+  // Thread-safe. Errors: those of hmac_sha256().
+  [[nodiscard]] Result<std::string> seal(std::string_view text) const;
+
   // Takes over what other processes have changed. Returns whether there was anything. Cheap if
   // there was not: for a timer of a second. After an error the keys stay as they were.
   [[nodiscard]] Result<bool> reload();
@@ -85,7 +92,7 @@ class KeyStore {
 
   std::mutex mutex_;  // of everything below; taken before snapshot_mutex_
   Database database_;
-  Pepper pepper_;
+  const Pepper pepper_;
   const UtcClock& clock_;
   std::int64_t data_version_ = -1;  // of SQLite: whether another connection wrote anything
   std::int64_t key_changes_ = -1;   // of meta: whether keys changed

@@ -61,6 +61,28 @@ TEST_F(KeyStoreTest, FindsAKeyByItsTextAndOnlyThat) {
   EXPECT_EQ(fault(*store, std::string(49, '\0')), "the API key is malformed");
 }
 
+TEST_F(KeyStoreTest, AnOwnerIsThereWhileOneOfHisKeysIsValid) {
+  const auto store = open();
+  KeySettings team = test_settings();
+  team.tenant = "team";
+  const auto lasting = store->create(team);
+  team.expires = utc_.now() + 1'000'000;
+  ASSERT_TRUE(lasting && store->create(team) && store->create(test_settings()));
+  EXPECT_TRUE(store->has_owner("tenant:team"));
+  EXPECT_TRUE(store->has_owner("key:3"));
+  for (const char* nobody : {"", "team", "key:1", "key:4", "tenant:tea", "tenant:team2"}) {
+    EXPECT_FALSE(store->has_owner(nobody)) << nobody;
+  }
+  ASSERT_TRUE(store->revoke(KeyId{1}));
+  EXPECT_TRUE(store->has_owner("tenant:team")) << "the other key";
+  utc_.advance_us(1'000'000);
+  EXPECT_FALSE(store->has_owner("tenant:team"));
+  ASSERT_TRUE(store->rotate(KeyId{3}, std::chrono::seconds(60)));
+  EXPECT_TRUE(store->has_owner("key:3"));
+  ASSERT_TRUE(store->revoke(KeyId{3}));
+  EXPECT_FALSE(store->has_owner("key:3"));
+}
+
 TEST_F(KeyStoreTest, StoresNoKeyText) {
   const auto store = open();
   const std::string text = store->create(test_settings())->text;

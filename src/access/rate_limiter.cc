@@ -104,7 +104,9 @@ class RateLimiterState {
  public:
   RateLimiterState(const Clock& clock, std::size_t max_keys) : clock_(clock), max_keys_(max_keys) {}
 
-  std::variant<Lease, Refusal> reserve(Lease lease, const KeyLimits& limits, std::int64_t tokens) {
+  // Nothing as `tokens`: one request of the minute alone.
+  std::variant<Lease, Refusal> reserve(Lease lease, const KeyLimits& limits,
+                                       std::optional<std::int64_t> tokens) {
     const std::lock_guard lock(mutex_);
     const std::int64_t now = now_us();
     const auto found = find(lease.key_, now);
@@ -117,7 +119,7 @@ class RateLimiterState {
     KeyUse& use = found->second;
     access::advance(use.requests, limits.requests_per_minute, now);
     access::advance(use.tokens, limits.tokens_per_minute, now);
-    auto refusal = check(use, limits, tokens);
+    auto refusal = tokens ? check(use, limits, *tokens) : check_requests(use, limits);
     if (!refusal) {
       lease.taken_ = take(use, tokens);
     }
@@ -139,8 +141,12 @@ class RateLimiterState {
   void end(KeyId key, const Lease::Taken& taken, std::optional<std::int64_t> actual) {
     const std::lock_guard lock(mutex_);
     const auto found = usage_.find(static_cast<std::int64_t>(key));
-    KeyUse& use = found->second;  // present: it is not idle while a lease is out
-    --use.running;
+    if (found == usage_.end()) {
+      return;  // of a request alone, which came back by itself meanwhile: others keep their key
+               // here
+    }
+    KeyUse& use = found->second;
+    use.running -= taken.running;
     advance(use, now_us());
     if (use.requests && !actual) {
       use.requests->add(taken.requests);
@@ -174,8 +180,7 @@ class RateLimiterState {
     if (refusal && !refusal->retry_after) {
       return refusal;
     }
-    if (auto requests = access::check(use.requests, LimitKind::kRequestsPerMinute,
-                                      limits.requests_per_minute, 1, "requests")) {
+    if (auto requests = check_requests(use, limits)) {
       // Of two waits the longer one counts.
       if (!refusal || !requests->retry_after || *requests->retry_after > *refusal->retry_after) {
         refusal = std::move(requests);
@@ -184,14 +189,19 @@ class RateLimiterState {
     return refusal ? refusal : check_running(use.running, limits.concurrency);
   }
 
-  static Lease::Taken take(KeyUse& use, std::int64_t tokens) {
-    ++use.running;
-    Lease::Taken taken;
+  static std::optional<Refusal> check_requests(const KeyUse& use, const KeyLimits& limits) {
+    return access::check(use.requests, LimitKind::kRequestsPerMinute, limits.requests_per_minute, 1,
+                         "requests");
+  }
+
+  static Lease::Taken take(KeyUse& use, std::optional<std::int64_t> tokens) {
+    Lease::Taken taken{.running = tokens ? 1 : 0};
+    use.running += taken.running;
     if (use.requests) {
       use.requests->take(taken.requests = 1);
     }
-    if (use.tokens) {
-      use.tokens->take(taken.tokens = tokens);
+    if (use.tokens && tokens) {
+      use.tokens->take(taken.tokens = *tokens);
     }
     return taken;
   }
@@ -256,6 +266,10 @@ RateLimiter::RateLimiter(const Clock& clock, std::size_t max_keys)
 std::variant<Lease, Refusal> RateLimiter::reserve(KeyId key, const KeyLimits& limits,
                                                   std::int64_t tokens) {
   return state_->reserve(Lease(state_, key), limits, tokens);
+}
+
+std::variant<Lease, Refusal> RateLimiter::reserve_request(KeyId key, const KeyLimits& limits) {
+  return state_->reserve(Lease(state_, key), limits, std::nullopt);
 }
 
 std::size_t RateLimiter::tracked_keys() const { return state_->size(); }

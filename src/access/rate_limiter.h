@@ -40,6 +40,7 @@ class Lease {
   friend class RateLimiter;
   // What was taken from the buckets there were.
   struct Taken {
+    std::int64_t running = 0;
     std::int64_t requests = 0;
     std::int64_t tokens = 0;
   };
@@ -70,6 +71,10 @@ class RateLimiter {
   // are tracked. A limit of 0, or more tokens than the limit: kTooLarge.
   [[nodiscard]] std::variant<Lease, Refusal> reserve(KeyId key, const KeyLimits& limits,
                                                      std::int64_t tokens);
+
+  // Reserves one request of the minute alone, for what takes neither tokens nor a place among those
+  // that run. Refusals: kRequestsPerMinute, kServer, as above.
+  [[nodiscard]] std::variant<Lease, Refusal> reserve_request(KeyId key, const KeyLimits& limits);
 
   [[nodiscard]] std::size_t tracked_keys() const;
 

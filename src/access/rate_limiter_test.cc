@@ -39,6 +39,43 @@ TEST_F(RateLimiterTest, WithoutLimitsEverythingPassesAndNothingIsKept) {
   EXPECT_EQ(limiter_.tracked_keys(), 0U);
 }
 
+TEST_F(RateLimiterTest, ARequestAloneTakesNeitherTokensNorAPlace) {
+  const KeyLimits limits{.requests_per_minute = 3, .tokens_per_minute = 10, .concurrency = 1};
+  auto running = lease(limits, 10);
+  ASSERT_TRUE(running);
+  const auto alone = [&] { return limiter_.reserve_request(kKey, limits); };
+  {
+    const auto comes_back = alone();
+    ASSERT_TRUE(std::holds_alternative<Lease>(comes_back));
+    EXPECT_EQ(std::get<Lease>(comes_back).rates().requests->remaining, 1);
+    EXPECT_EQ(std::get<Lease>(comes_back).rates().tokens->remaining, 0);
+  }
+  for (int i = 0; i < 2; ++i) {
+    auto stays = alone();
+    ASSERT_TRUE(std::holds_alternative<Lease>(stays));
+    std::get<Lease>(stays).settle(0);
+  }
+  const auto refused = alone();
+  ASSERT_TRUE(std::holds_alternative<Refusal>(refused));
+  EXPECT_EQ(std::get<Refusal>(refused).limit, LimitKind::kRequestsPerMinute);
+  running->settle(10);
+  ASSERT_FALSE(lease(limits, 1));
+  clock_.advance_us(60'000'000);
+  ASSERT_TRUE(lease(limits, 10)) << "the place is free, once";
+}
+
+TEST_F(RateLimiterTest, ARequestAloneMayOutliveAllThatIsKnownOfItsKey) {
+  const KeyLimits limits{.requests_per_minute = 60};
+  auto alone = limiter_.reserve_request(kKey, limits);
+  clock_.advance_us(60'000'000);
+  ASSERT_TRUE(lease(limits, 0));  // ends at once, and with it the key's entry
+  EXPECT_EQ(limiter_.tracked_keys(), 0U);
+  std::get<Lease>(alone).settle(0);
+  auto unlimited = limiter_.reserve_request(kKey, {});
+  EXPECT_TRUE(std::holds_alternative<Lease>(unlimited));
+  EXPECT_EQ(limiter_.tracked_keys(), 0U);
+}
+
 TEST_F(RateLimiterTest, RequestsOfAMinuteComeBackOneByOne) {
   const KeyLimits limits{.requests_per_minute = 3};
   for (std::int64_t i = 0; i < 3; ++i) {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <utility>
 
+#include "api/isolation.h"
 #include "api/later.h"
 #include "api/random.h"
 
@@ -16,8 +17,6 @@ namespace daybreak::api {
 namespace {
 
 using std::chrono::microseconds;
-
-using Written = Later<Result<access::Recorded>>;
 
 // The id of the access log and something of ours: a client that sends one id twice pays twice.
 std::string ledger_id(const std::string& request_id) {
@@ -125,13 +124,37 @@ Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
                .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),
                .stream = stream});
   if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
-    refusal_ = std::move(*refusal);
-    rates_ = refusal_->rates;
-    return refusal_error(*refusal_);
+    return refused(std::move(*refusal));
   }
   permit_.emplace(std::get<access::Permit>(std::move(begun)));
   rates_ = permit_->rates();
   return ok();
+}
+
+Error Admission::refused(access::Refusal refusal) {
+  refusal_ = std::move(refusal);
+  rates_ = refusal_->rates;
+  return refusal_error(*refusal_);
+}
+
+Status Admission::begin_replay() {
+  if (policy_ == nullptr) {
+    return ok();
+  }
+  DAYBREAK_TRY(const access::Caller caller, generating_caller(context_, exchange_.request()));
+  auto begun = policy_->begin_replay(caller);
+  if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
+    return refused(std::move(*refusal));
+  }
+  replay_.emplace(std::get<access::Lease>(std::move(begun)));
+  rates_ = replay_->rates();
+  return ok();
+}
+
+void Admission::replayed() {
+  if (replay_) {
+    replay_->settle(0);
+  }
 }
 
 void Admission::identify(PreparedChat& chat) const {
@@ -141,9 +164,9 @@ void Admission::identify(PreparedChat& chat) const {
   if (permit_ && permit_->caller()->id != access::kAnonymousId) {
     const access::ApiKey& key = *permit_->caller();
     priority = key.settings.priority;
-    owner = access::owner_of(key);  // has no line breaks
+    owner = access::owner_of(key);
   }
-  chat.isolation = owner + "\n" + chat.request.cache_salt;
+  chat.isolation = isolation_of(owner, chat.request.cache_salt);
   chat.priority = std::max(0, priority - chat.request.deferral);
 }
 
@@ -170,23 +193,17 @@ http::Task<void> Admission::finish(const chat::TokenUsage& usage, access::Outcom
   }
   access::Permit permit = std::move(*permit_);
   permit_.reset();
-  const auto written = std::make_shared<Written>(exchange_.executor());
-  // The ledger's thread may be done after the request is gone.
-  const std::weak_ptr<Written> waiting = written;
+  Later<Result<access::Recorded>> written(exchange_.executor());
   const Status queued =
       permit.finish({.prompt = static_cast<std::int64_t>(usage.prompt_tokens),
                      .cached = static_cast<std::int64_t>(usage.cached_tokens),
                      .completion = static_cast<std::int64_t>(usage.completion_tokens),
                      .reasoning = static_cast<std::int64_t>(usage.reasoning_tokens)},
-                    outcome, [waiting](const Result<access::Recorded>& result) {
-                      if (const auto there = waiting.lock(); there != nullptr) {
-                        there->set(result);
-                      }
-                    });
+                    outcome, written.setter());
   std::optional<Error> failed;
   if (!queued) {
     failed = queued.error();
-  } else if (const auto recorded = co_await written->get(); !recorded) {
+  } else if (const auto recorded = co_await written.get(); !recorded) {
     failed = recorded.error();
   }
   if (failed) {

@@ -43,6 +43,13 @@ class Admission {
   [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,
                              std::size_t max_completion_tokens, bool stream);
 
+  // In place of begin(), for an answer that was made for an earlier try: reserves one request of
+  // the minute and nothing else. Without replayed() it comes back. Errors: those of caller_of(),
+  // kResourceLimit, kTooLarge; see begin().
+  [[nodiscard]] Status begin_replay();
+  // The answer has been given. REQUIRES: begin_replay() was ok; at most once.
+  void replayed();
+
   // Sets what the engine has to know of the caller: whose prompts may share what was computed,
   // which are those of one tenant with one cache_salt, and how early the request starts. REQUIRES:
   // begin() was ok.
@@ -57,11 +64,14 @@ class Admission {
   http::Task<void> finish(const chat::TokenUsage& usage, access::Outcome outcome);
 
  private:
+  [[nodiscard]] Error refused(access::Refusal refusal);
+
   const Context& context_;
   const http::Exchange& exchange_;
   // Shared, so that it outlives the permit whatever ends first.
   const std::shared_ptr<access::AccessPolicy> policy_;
   std::optional<access::Permit> permit_;
+  std::optional<access::Lease> replay_;
   std::optional<access::Refusal> refusal_;
   access::RateStatuses rates_;
 };

@@ -315,6 +315,27 @@ TEST_F(AdmissionTest, ARefusedRequestCostsNothing) {
   EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200);
 }
 
+TEST_F(AdmissionTest, WhoLosesItsPlaceInTheQueueIsToldSoAndPaysNothing) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.requests_per_minute = 1;
+  const std::string key = add_key(settings);
+  start([](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.error = Error{Errc::kResourceLimit, "engine: full, try again later"};
+    return script;
+  });
+  for (const char* more : {"", R"("stream":true)"}) {
+    const std::string reply = post(chat_body(more), bearer(key));
+    EXPECT_EQ(status_of(reply), 429) << reply;
+    EXPECT_NE(reply.find("Retry-After: 1\r\n"), std::string::npos) << reply;
+    EXPECT_EQ(error_of(reply)["message"], "engine: full, try again later");
+    EXPECT_TRUE(api_->engine.requests().back().yields_place);
+  }
+  EXPECT_EQ(status_of(post(chat_body(R"("n":2)"), bearer(key))), 429);
+  EXPECT_FALSE(api_->engine.requests().back().yields_place) << "the other answer may have begun";
+  EXPECT_TRUE(entries().empty());
+}
+
 TEST_F(AdmissionTest, WhatAClientThatLeftHasUsedIsWrittenDown) {
   const std::string key = add_key(access::test_settings());
   start([](const engine::GenerateRequest& request) {

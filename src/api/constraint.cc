@@ -17,23 +17,20 @@ using grammar::GrammarService;
 using http::Exchange;
 using http::Task;
 
-// What the handler sleeps on; nothing: the client is gone. Shared with the compilation, which may
-// end after the handler.
+// What the handler sleeps on; nothing: the client is gone.
 using Compiled = Later<std::optional<GrammarService::Outcome>>;
 
 // Returns the compiled grammar of `chat`, whose rules constrain.
 Task<GrammarService::Outcome> compile(Context& context, Exchange& exchange,
                                       const PreparedChat& chat) {
-  const auto compiled = std::make_shared<Compiled>(exchange.executor());
-  const auto ticket = context.grammars->compile(
-      chat.grammar.rules,
-      [compiled](const GrammarService::Outcome& outcome) { compiled->set(outcome); });
+  Compiled compiled(exchange.executor());
+  const auto ticket = context.grammars->compile(chat.grammar.rules, compiled.setter());
   if (!ticket) {
     co_return ticket.error();
   }
-  exchange.on_gone([compiled] { compiled->set(std::nullopt); });
+  exchange.on_gone([set = compiled.setter()] { set(std::nullopt); });
   const Unhook unhook(exchange);
-  const std::optional<GrammarService::Outcome> outcome = co_await compiled->get();
+  const std::optional<GrammarService::Outcome> outcome = co_await compiled.get();
   if (!outcome) {
     context.grammars->cancel(*ticket);
     co_return Error{Errc::kCancelled, "the request was cancelled"};

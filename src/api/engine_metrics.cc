@@ -97,6 +97,9 @@ void report_totals(const Report& report, const engine::Stats& stats) {
                  number(stats.submitted));
   report.counter({"daybreak_engine_requests_rejected_total"}, "Requests refused by the engine",
                  number(stats.rejected));
+  report.counter({"daybreak_engine_requests_displaced_total"},
+                 "Waiting requests that lost their place in a full queue to a higher priority",
+                 number(stats.displaced));
   report.counter({"daybreak_engine_steps_total"}, "Steps of the model", number(stats.steps));
   report.counter({"daybreak_engine_decode_positions_total"}, "Generated positions computed",
                  number(stats.decode_tokens));

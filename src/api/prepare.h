@@ -35,6 +35,7 @@ struct PreparedChat {
   // The caller's, once it is known: see engine::GenerateRequest.
   std::string isolation;
   int priority = 0;
+  bool yields_place = false;
 };
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not

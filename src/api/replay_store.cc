@@ -35,6 +35,9 @@ ReplayStore::Claim ReplayStore::claim(const ReplayKey& key, bool is_retry) {
     if (named && call.key_.body != key.body) {
       return {};
     }
+    if (named && call.listeners_ >= kMaxListeners) {
+      return {.call = nullptr, .crowded = true};
+    }
     if (named || (is_retry && call.listeners_ == 0)) {
       ++call.listeners_;
       return {.call = at->second, .listener = call.next_listener_++};
@@ -139,6 +142,7 @@ void ReplayStore::keep(const CallPtr& call) {
   kept_.push_back({.call = call, .since = options_.clock->now(), .bytes = bytes});
   call->kept_ = std::prev(kept_.end());
   bytes_ += bytes;
+  bytes_of_[call->key_.owner] += bytes;
   drop_old();
 }
 
@@ -150,7 +154,12 @@ void ReplayStore::forget(const CallPtr& call) {
     return;
   }
   if (call->kept_) {
-    bytes_ -= (*call->kept_)->bytes;
+    const std::size_t bytes = (*call->kept_)->bytes;
+    bytes_ -= bytes;
+    const auto owner = bytes_of_.find(call->key_.owner);
+    if ((owner->second -= bytes) == 0) {
+      bytes_of_.erase(owner);
+    }
     kept_.erase(*call->kept_);
     call->kept_.reset();
   }
@@ -159,10 +168,20 @@ void ReplayStore::forget(const CallPtr& call) {
 
 void ReplayStore::drop_old() {
   const Clock::TimePoint now = options_.clock->now();
-  while (!kept_.empty() &&
-         (bytes_ > options_.max_bytes || now - kept_.front().since >= options_.max_age)) {
+  while (!kept_.empty() && now - kept_.front().since >= options_.max_age) {
     forget(CallPtr(kept_.front().call));
   }
+  while (bytes_ > options_.max_bytes) {
+    drop_one_of_the_heaviest();
+  }
+}
+
+void ReplayStore::drop_one_of_the_heaviest() {
+  const auto heaviest = std::ranges::max_element(
+      bytes_of_, {}, [](const auto& owner_and_bytes) { return owner_and_bytes.second; });
+  const auto oldest = std::ranges::find_if(
+      kept_, [&](const Kept& one) { return one.call->key_.owner == heaviest->first; });
+  forget(CallPtr(oldest->call));
 }
 
 void report_replays(MetricsSink& sink, const ReplayStore::Stats& stats) {

@@ -3,7 +3,7 @@
 
 // ReplayStore: generating calls under way and answers that are kept, for clients that ask again
 // after a time-out: they get the answer that was being made for them instead of a second one.
-// In memory alone, bounded in bytes and age.
+// In memory alone, bounded in bytes and age, and in how many wait for one answer.
 
 #include <chrono>
 #include <cstddef>
@@ -30,14 +30,20 @@ struct ReplayOptions {
   // How long an answer goes on being made when its client has left and said that it may come again;
   // 0: not at all.
   std::chrono::milliseconds grace{2'000};
-  std::size_t max_bytes = std::size_t{16} << 20U;  // of kept answers together; 0: none is kept
-  std::chrono::seconds max_age{120};               // of a kept answer
-  const Clock* clock = &Clock::steady();           // must outlive the store
+  // Of kept answers together; 0: none is kept. Past it whoever has most loses his oldest, so that
+  // nobody's answers go for those of one who has more.
+  std::size_t max_bytes = std::size_t{16} << 20U;
+  std::chrono::seconds max_age{120};      // of a kept answer
+  const Clock* clock = &Clock::steady();  // must outlive the store
 };
+
+// Requests that listen to one call at the same time, its first one included.
+inline constexpr std::size_t kMaxListeners = 8;
 
 // What makes two requests the same call.
 struct ReplayKey {
   access::KeyId caller{};  // nobody is ever given another's answer
+  std::string owner;       // access::owner_of() him, by whom kept answers are counted
   std::string path;        // with its query
   std::string name;        // the client's own name for the call; empty: the body tells
   access::Digest body{};   // of the body
@@ -75,8 +81,9 @@ class ReplayStore {
   };
 
   struct Claim {
-    CallPtr call;                // null: the name stands for another body
+    CallPtr call;                // null: the name stands for another body, or `crowded`
     std::uint64_t listener = 0;  // who of those that listen; 0: the maker, the call is new
+    bool crowded = false;        // kMaxListeners listen to it
   };
   struct Stats {
     std::size_t waiting = 0;    // requests that wait for an answer being made for an earlier one
@@ -125,12 +132,15 @@ class ReplayStore {
   void keep(const CallPtr& call);
   void forget(const CallPtr& call);
   void drop_old();
+  // Forgets the oldest answer of whoever has most bytes here.
+  void drop_one_of_the_heaviest();
 
   const ReplayOptions options_;
   std::mutex mutex_;  // guards what follows, and calls
   std::multimap<Place, CallPtr> calls_;
-  std::list<Kept> kept_;   // those with an answer, oldest first
-  std::size_t bytes_ = 0;  // of kept_
+  std::list<Kept> kept_;                         // those with an answer, oldest first
+  std::size_t bytes_ = 0;                        // of kept_
+  std::map<std::string, std::size_t> bytes_of_;  // the same by owner; none: no entry
   std::uint64_t replayed_ = 0;
 };
 

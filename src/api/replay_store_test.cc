@@ -11,7 +11,11 @@ namespace daybreak::api {
 namespace {
 
 ReplayKey key(const std::string& name, unsigned char body = 1, int caller = 7) {
-  return {.caller = access::KeyId{caller}, .path = "/p?", .name = name, .body = {body}};
+  return {.caller = access::KeyId{caller},
+          .owner = "key:" + std::to_string(caller),
+          .path = "/p?",
+          .name = name,
+          .body = {body}};
 }
 
 ReplayStore::Answer answer_of(std::size_t bytes) {
@@ -143,6 +147,40 @@ TEST_F(ReplayStoreTest, KeptAnswersAreBoundedInBytesAndAge) {
   clock_.advance_us(1'000'000);
   EXPECT_FALSE(known(store, key("b")));
   EXPECT_EQ(store.stats().bytes, 0U);
+}
+
+TEST_F(ReplayStoreTest, WhoHoldsMostLosesHisOldestAnswer) {
+  ReplayStore store = make(50'000);
+  unheard(store, key("small", 1, 8), 10'000);
+  for (const char* name : {"a", "b", "c", "d"}) {
+    unheard(store, key(name), 10'000);
+  }
+  EXPECT_FALSE(known(store, key("a")));
+  EXPECT_TRUE(known(store, key("small", 1, 8))) << "the oldest of all, but of one who has less";
+  unheard(store, key("large", 1, 8), 25'000);
+  EXPECT_FALSE(known(store, key("small", 1, 8))) << "now that one has more";
+  EXPECT_TRUE(known(store, key("large", 1, 8)));
+  EXPECT_FALSE(known(store, key("b"))) << "beside 30 thousand bytes of his, 25 are less";
+  EXPECT_TRUE(known(store, key("d")));
+  EXPECT_LE(store.stats().bytes, 50'000U);
+}
+
+TEST_F(ReplayStoreTest, ABoundedNumberListensToOneCall) {
+  ReplayStore store = make();
+  const auto made = store.claim(key("a"), false);
+  std::vector<ReplayStore::Claim> joined;
+  for (std::size_t i = 1; i < kMaxListeners; ++i) {
+    joined.push_back(store.claim(key("a"), false));
+    EXPECT_EQ(joined.back().call, made.call);
+  }
+  const auto refused = store.claim(key("a"), false);
+  EXPECT_TRUE(refused.crowded);
+  EXPECT_EQ(refused.call, nullptr);
+  EXPECT_FALSE(store.claim(key("a", 2), false).crowded) << "another body is another error";
+  store.finish(made.call, answer_of(1));
+  EXPECT_TRUE(store.claim(key("a"), false).crowded) << "also of an answer that is kept";
+  store.leave(joined.back().call, joined.back().listener, true);
+  EXPECT_EQ(store.claim(key("a"), false).call, made.call);
 }
 
 }  // namespace

@@ -26,8 +26,12 @@ TEST(ReplayStoreThreads, EveryCallHasOneMakerAtATimeAndOneAnswer) {
       for (int i = 0; i < 500; ++i) {
         const std::size_t which = static_cast<std::size_t>(i + t) % kNames;
         const std::string name = "name" + std::to_string(which);
-        const auto claim =
-            store.claim({.caller = access::KeyId{1}, .path = "/p", .name = name, .body = {}}, true);
+        const auto claim = store.claim({.caller = access::KeyId{1},
+                                        .owner = which % 2 == 0 ? "even" : "odd",
+                                        .path = "/p",
+                                        .name = name,
+                                        .body = {}},
+                                       true);
         ASSERT_NE(claim.call, nullptr);
         const bool leaves = i % 7 == 0;
         if (claim.listener == 0) {

@@ -73,6 +73,7 @@ class ReplayTest : public ::testing::Test {
   }
 
   std::shared_ptr<std::atomic<bool>> held_ = std::make_shared<std::atomic<bool>>(true);
+  const access::ManualClock clock_;
   std::shared_ptr<access::AccessPolicy> access_;
   std::unique_ptr<TestApi> api_;
 };
@@ -243,7 +244,8 @@ TEST_F(ReplayTest, ARetryIsBilledOnceAndNoOtherKeyIsGivenTheAnswer) {
     auto store = *access::KeyStore::open(
         {.database = db, .pepper = {}, .missing = access::Database::Missing::kCreate});
     access::KeySettings settings = access::test_settings();
-    settings.limits.requests_per_minute = 1;
+    settings.limits.requests_per_minute = 3;
+    settings.limits.concurrency = 1;
     for (int i = 0; i < 2; ++i) {
       keys.push_back("Authorization: Bearer " + store->create(settings)->text + "\r\n");
     }
@@ -251,6 +253,7 @@ TEST_F(ReplayTest, ARetryIsBilledOnceAndNoOtherKeyIsGivenTheAnswer) {
   access::AccessOptions options;
   options.keys = *access::KeyStore::open({.database = db, .pepper = {}});
   options.ledger = *access::Ledger::open({.database = db});
+  options.clock = &clock_;  // the minute does not pass
   access_ = *access::AccessPolicy::create(std::move(options));
   start();
   {
@@ -266,9 +269,15 @@ TEST_F(ReplayTest, ARetryIsBilledOnceAndNoOtherKeyIsGivenTheAnswer) {
   const std::string theirs = other.read_response();
   EXPECT_EQ(status_of(theirs), 200);
   EXPECT_FALSE(replayed(theirs));
-  // A rate of one request: the replays took nothing of it.
-  EXPECT_TRUE(replayed(ask(keys[0] + named("k")).read_response()));
-  EXPECT_EQ(status_of(ask(keys[0] + named("new")).read_response()), 429);
+  // Each took one request of the rate, and nothing else.
+  const std::string third = ask(keys[0] + named("k")).read_response();
+  EXPECT_TRUE(replayed(third));
+  EXPECT_NE(third.find("x-ratelimit-remaining-requests: 0\r\n"), std::string::npos) << third;
+  for (const char* name : {"k", "new"}) {
+    const std::string refused = ask(keys[0] + named(name)).read_response();
+    EXPECT_EQ(status_of(refused), 429) << refused;
+    EXPECT_NE(refused.find("Retry-After: 20\r\n"), std::string::npos) << refused;
+  }
   EXPECT_EQ(status_of(ask(named("k")).read_response()), 401);
   access::Database database = *access::open_access_database(db, access::Database::Missing::kRefuse);
   std::vector<access::Usage> entries;
@@ -279,6 +288,28 @@ TEST_F(ReplayTest, ARetryIsBilledOnceAndNoOtherKeyIsGivenTheAnswer) {
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].outcome, access::Outcome::kStop);
   EXPECT_EQ(entries[1].outcome, access::Outcome::kStop);
+}
+
+TEST_F(ReplayTest, SoManyMayWaitForOneAnswer) {
+  start();
+  std::vector<RawClient> clients;
+  clients.push_back(ask(named("k")));
+  wait_for_submissions(1);
+  for (std::size_t i = 1; i < kMaxListeners; ++i) {
+    clients.push_back(ask(named("k")));
+  }
+  ASSERT_TRUE(eventually([&] { return metric("daybreak_waiting_retries") == kMaxListeners - 1; }));
+  const std::string refused = ask(named("k")).read_response();
+  EXPECT_EQ(status_of(refused), 429);
+  EXPECT_NE(refused.find("Retry-After: 1\r\n"), std::string::npos) << refused;
+  EXPECT_EQ(Json::parse(body_of(refused))["error"]["message"],
+            "Idempotency-Key: expected at most 8 requests for one answer at a time, try again "
+            "later");
+  *held_ = false;
+  for (RawClient& client : clients) {
+    EXPECT_EQ(status_of(client.read_response()), 200);
+  }
+  EXPECT_EQ(submissions(), 1U);
 }
 
 }  // namespace

@@ -51,6 +51,24 @@ bool note_outcome(const Deltas& deltas, access::Outcome& outcome) {
   return ended;
 }
 
+// Whether the generator gave the request up before it started, for want of a place or of memory: as
+// after a refusal, nothing is to be paid.
+template <class Generation>
+bool took_nothing(const Error& error, const Generation& generation) {
+  return error.code == Errc::kResourceLimit &&
+         std::ranges::none_of(generation.times(), [](const engine::RequestTimes& times) {
+           return times.started.has_value();
+         });
+}
+
+template <class Generation>
+http::Task<void> finish_failed(Admission& admission, const Generation& generation,
+                               const Error& error) {
+  if (!took_nothing(error, generation)) {
+    co_await admission.finish(generation.usage(), outcome_of(error));
+  }
+}
+
 // Sends everything as events. The status line waits for the first token, so that an error before it
 // is still an HTTP status; unless `pings` says that proxies would not wait that long. A head sent
 // early lacks the headers of the call: what they tell is not known yet.
@@ -72,7 +90,7 @@ http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusa
       continue;
     }
     if (!deltas) {
-      co_await admission.finish(generation.usage(), outcome_of(deltas.error()));
+      co_await finish_failed(admission, generation, deltas.error());
     }
     if (!deltas && !started) {
       co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
@@ -105,7 +123,7 @@ http::Task<void> reply_whole(http::Exchange& exchange, const RefuseFn& refusal, 
   while (!generation.done()) {
     auto deltas = co_await generation.next();
     if (!deltas) {
-      co_await admission.finish(generation.usage(), outcome_of(deltas.error()));
+      co_await finish_failed(admission, generation, deltas.error());
       co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
     }
     static_cast<void>(note_outcome(*deltas, outcome));

@@ -21,6 +21,7 @@
 #include "api/on_worker.h"
 #include "base/json_tree.h"
 #include "base/mapped_file.h"
+#include "base/out_of_memory.h"
 #include "chat/request_fields.h"
 #include "engine/sequence_file.h"
 
@@ -35,7 +36,7 @@ using http::Exchange;
 using http::Task;
 using Json = nlohmann::ordered_json;
 
-constexpr engine::SequenceFileKind kSlotFile{"DAYBREAK-SLOT-1\n", "slot file", "daybreak serve"};
+constexpr engine::SequenceFileKind kSlotFile{"DAYBREAK-SLOT-2\n", "slot file", "daybreak serve"};
 constexpr std::size_t kMaxFileName = 128;
 
 // Runs `work` between two steps of the engine and returns to the strand with what it returned.
@@ -45,19 +46,15 @@ Task<Result<T>> on_engine(Context& context, Exchange& exchange,
   if (context.options.slots == nullptr) {
     co_return Error{Errc::kUnsupported, "this server has no slots"};
   }
-  const auto result = std::make_shared<Later<Result<T>>>(exchange.executor());
+  Later<Result<T>> result(exchange.executor());
   // The request may be gone when its turn comes: `work` then has its effect, and nobody is told.
-  const std::weak_ptr<Later<Result<T>>> waiting = result;
-  const auto task = [waiting, work = std::move(work)](Slots& slots) {
-    Result<T> done = work(slots);
-    if (const auto there = waiting.lock(); there != nullptr) {
-      there->set(std::move(done));
-    }
+  const auto task = [set = result.setter(), work = std::move(work)](Slots& slots) {
+    set(work(slots));
   };
   if (Status accepted = context.options.slots->between_steps(task); !accepted) {
     co_return std::move(accepted).error();
   }
-  co_return co_await result->get();
+  co_return co_await result.get();
 }
 
 Task<void> answer(Exchange& exchange, const Result<Json>& json) {
@@ -145,13 +142,18 @@ Error bad_file(Error error) {
   return damaged ? Error{Errc::kInvalidArgument, std::move(error.message)} : error;
 }
 
-// The files of one directory. Thread-safe.
+// The files of one directory. Their text is that of the sequence, which names an owner, after a
+// line with its seal: an owner's name means something beside one database of keys only.
+// Thread-safe.
 class SlotFiles {
  public:
-  explicit SlotFiles(std::string directory) : directory_(std::move(directory)) {}
+  // `access`: null without keys.
+  SlotFiles(std::string directory, std::shared_ptr<const access::AccessPolicy> access)
+      : directory_(std::move(directory)), access_(std::move(access)) {}
 
   // Returns the size of the file.
-  Result<std::size_t> write(const std::string& name, const SavedSequence& saved) {
+  Result<std::size_t> write(const std::string& name, SavedSequence saved) {
+    DAYBREAK_TRY(saved.text, sealed(saved.text));
     const std::lock_guard lock(mutex_);  // one writer at a time
     const std::filesystem::path path = directory_ / name;
     std::error_code failed;
@@ -179,10 +181,26 @@ class SlotFiles {
     if (!saved) {
       return bad_file(std::move(saved).error());
     }
+    std::string whose = saved->text.substr(std::min(saved->text.find('\n'), saved->text.size()));
+    whose.erase(0, 1);
+    DAYBREAK_TRY(const std::string expected, sealed(whose));
+    if (saved->text != expected) {
+      return Error{Errc::kInvalidArgument,
+                   fmt::format("slot file {}: was saved by a server with other API keys", name)};
+    }
+    saved->text = std::move(whose);
     return Read{*std::move(saved), mapped->bytes().size()};
   }
 
  private:
+  [[nodiscard]] Result<std::string> sealed(const std::string& text) const {
+    std::string seal;
+    if (access_ != nullptr) {
+      DAYBREAK_TRY(seal, access_->seal(text));
+    }
+    return seal + "\n" + text;
+  }
+
   [[nodiscard]] std::size_t count() const {
     std::error_code failed;
     std::size_t files = 0;
@@ -194,6 +212,7 @@ class SlotFiles {
   }
 
   const std::filesystem::path directory_;
+  const std::shared_ptr<const access::AccessPolicy> access_;
   std::mutex mutex_;
 };
 
@@ -221,20 +240,23 @@ struct SlotAction {
   Task<Result<Json>> save(std::string name) {
     const auto began = std::chrono::steady_clock::now();
     const std::size_t at = slot;
-    const auto saved = co_await on_engine<SavedSequence>(
-        context, exchange, [at](Slots& slots) { return slots.save(at); });
+    auto saved = co_await on_engine<SavedSequence>(context, exchange,
+                                                   [at](Slots& slots) { return slots.save(at); });
     if (!saved) {
       co_return saved.error();
     }
+    const std::size_t tokens = saved->ids.size();
     std::optional<Result<std::size_t>> written;
-    const std::function<void()> work = [&] { written.emplace(files.write(name, *saved)); };
+    const std::function<void()> work = [&] {
+      written.emplace(files.write(name, *std::move(saved)));
+    };
     co_await on_worker(context, work);
     if (!*written) {
       co_return written->error();
     }
     co_return Json{{"id_slot", slot},
                    {"filename", name},
-                   {"n_saved", saved->ids.size()},
+                   {"n_saved", tokens},
                    {"n_written", **written},
                    {"timings", {{"save_ms", milliseconds_since(began)}}}};
   }
@@ -242,7 +264,10 @@ struct SlotAction {
   Task<Result<Json>> restore(std::string name) {
     const auto began = std::chrono::steady_clock::now();
     std::optional<Result<SlotFiles::Read>> read;
-    const std::function<void()> work = [&] { read.emplace(files.read(name)); };
+    const std::function<void()> work = [&] {
+      read.emplace(or_out_of_memory(Errc::kUnavailable, "slot file " + name,
+                                    [&] { return files.read(name); }));
+    };
     co_await on_worker(context, work);
     if (!*read) {
       co_return read->error();
@@ -321,7 +346,7 @@ Task<void> act_and_answer(Context& context, Exchange& exchange, SlotFiles& files
 }  // namespace
 
 void add_slot_routes(http::Router& router, Context& context) {
-  const auto files = std::make_shared<SlotFiles>(context.options.slot_save_path);
+  const auto files = std::make_shared<SlotFiles>(context.options.slot_save_path, context.access);
   router.add("GET", "/slots",
              [&context](Exchange& exchange) { return list_slots(context, exchange); });
   router.add("POST", "/slots/{id}", [&context, files](Exchange& exchange) {

@@ -9,6 +9,7 @@
 #include <future>
 #include <utility>
 
+#include "access/access_testing.h"
 #include "api/api_test_server.h"
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
@@ -193,7 +194,7 @@ TEST_F(SlotRoutes, DamagedAndForeignFilesAreRefusedAndTheSlotKeepsWhatItKept) {
   refuse("", "slot file b: this is not a slot file of daybreak serve");
   refuse("DAYBREAK-CHAT-1\n" + bytes.substr(16), "this is not a slot file");
   // A state of another size, as of another model, in a file that is right.
-  constexpr engine::SequenceFileKind kKind{"DAYBREAK-SLOT-1\n", "slot file", "a test"};
+  constexpr engine::SequenceFileKind kKind{"DAYBREAK-SLOT-2\n", "slot file", "a test"};
   ASSERT_TRUE(engine::write_sequence_file(kKind, directory_ / "c", {"", {1, 2}, {}}));
   post(api, "/slots/0?action=restore", R"({"filename":"c"})", 400);
   EXPECT_EQ(ask(*engine_, {1, 2, 3, 4}), 3U);
@@ -222,6 +223,54 @@ TEST_F(SlotRoutes, WithoutADirectoryNothingIsSavedAndWithoutSlotsThereAreNone) {
   EXPECT_EQ(check_slot_save_path("/nonexistent").error().message,
             "slot_save_path: expected a directory, found '/nonexistent'");
   EXPECT_TRUE(check_slot_save_path(directory_));
+}
+
+TEST_F(SlotRoutes, WithoutMemoryForACopyTheServerSaysSoAndGoesOn) {
+  ask(*engine_, {1, 2, 3});
+  observer_.before_save = [] { throw std::bad_alloc(); };
+  TestApi api(TestApi::says("x"), options(directory_));
+  const Json error = post(api, "/slots/0?action=save", R"({"filename":"a"})", 503)["error"];
+  EXPECT_EQ(error["message"], "slot 0: not enough memory at the moment, try again later");
+  EXPECT_EQ(ask(*engine_, {1, 2, 3, 4}), 3U);
+}
+
+TEST_F(SlotRoutes, AFileIsOfUseBesideTheKeysItWasSavedWithOnly) {
+  ask(*engine_, {1, 2, 3});
+  // Asks a server whose keys are those of `database`; "": one without keys.
+  const auto act = [&](const std::string& database, const std::string& action) {
+    TestApiOptions with = options(directory_);
+    std::string key;
+    if (!database.empty()) {
+      const std::filesystem::path path = temporary_ / database;
+      access::AccessOptions access;
+      access.keys = *access::KeyStore::open(
+          {.database = path, .pepper = {}, .missing = access::Database::Missing::kCreate});
+      access::KeySettings settings = access::test_settings();
+      settings.scopes.add(access::Scope::kAdmin);
+      key = access.keys->create(settings)->text;
+      access.ledger = *access::Ledger::open({.database = path});
+      with.access = *access::AccessPolicy::create(std::move(access));
+    }
+    TestApi api(TestApi::says("x"), std::move(with));
+    RawClient client(api.server->port());
+    client.send("POST /slots/0?action=" + action + " HTTP/1.1\r\nHost: x\r\nx-api-key: " + key +
+                "\r\nContent-Length: 16\r\n\r\n{\"filename\":\"a\"}");
+    return client.read_response();
+  };
+  for (const char* saved_with : {"one.db", "two.db", ""}) {
+    ASSERT_EQ(status_of(act(saved_with, "save")), 200);
+    for (const char* restored_with : {"one.db", "two.db", ""}) {
+      const std::string reply = act(restored_with, "restore");
+      if (std::string_view(saved_with) == restored_with) {
+        EXPECT_EQ(status_of(reply), 200) << reply;
+      } else {
+        EXPECT_EQ(status_of(reply), 400) << reply;
+        EXPECT_NE(reply.find("slot file a: was saved by a server with other API keys"),
+                  std::string::npos)
+            << reply;
+      }
+    }
+  }
 }
 
 TEST_F(SlotRoutes, AStoppedEngineIsUnavailable) {

@@ -18,7 +18,7 @@ std::size_t size_of(const Batch& batch) { return batch.tokens.size() + batch.pro
 
 void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
   const std::lock_guard lock(mutex_);
-  if (closed_ || overflowed_) {
+  if (!ready_ || overflowed_) {
     return;
   }
   const std::size_t added = update.tokens.size() + update.prompt.size();
@@ -27,8 +27,14 @@ void UpdateMailbox::push(std::size_t choice, const engine::Update& update) {
     add(choice, update);
   }
   if (std::exchange(reader_sleeps_, false)) {
-    boost::asio::post(ready_.get_executor(),
-                      [self = shared_from_this()] { self->ready_.cancel(); });
+    boost::asio::post(ready_->get_executor(), [self = shared_from_this()] { self->wake(); });
+  }
+}
+
+void UpdateMailbox::wake() {
+  const std::lock_guard lock(mutex_);
+  if (ready_) {
+    ready_->cancel();
   }
 }
 
@@ -75,16 +81,16 @@ boost::asio::awaitable<Result<std::vector<Batch>>> UpdateMailbox::next(TimePoint
         co_return std::vector<Batch>();
       }
       reader_sleeps_ = true;
+      ready_->expires_at(until);
     }
-    // A wake-up is posted to this strand, so it runs only once the wait below has begun.
-    ready_.expires_at(until);
-    co_await ready_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    // A wake-up is posted to this strand, so it runs only once the wait has begun.
+    co_await ready_->async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
   }
 }
 
 void UpdateMailbox::close() {
   const std::lock_guard lock(mutex_);
-  closed_ = true;
+  ready_.reset();
 }
 
 }  // namespace daybreak::api

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -42,7 +43,8 @@ using TimePoint = std::chrono::steady_clock::time_point;
 
 class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
  public:
-  explicit UpdateMailbox(const boost::asio::any_io_executor& strand) : ready_(strand) {}
+  explicit UpdateMailbox(const boost::asio::any_io_executor& strand)
+      : ready_(std::in_place, strand) {}
 
   // Adds a copy of `update`. Any thread; never blocks.
   void push(std::size_t choice, const engine::Update& update);
@@ -52,20 +54,21 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
   // kResourceLimit when more than kMaxWaitingTokens were waiting.
   boost::asio::awaitable<Result<std::vector<Batch>>> next(TimePoint until = TimePoint::max());
 
-  // Ignores every later push. Any thread.
+  // Ignores every later push, also once the strand is gone. To be called by whoever calls next(),
+  // at his end.
   void close();
 
  private:
   void add(std::size_t choice, const engine::Update& update);
+  void wake();
   std::vector<Batch> take();
 
-  boost::asio::steady_timer ready_;  // only touched on the strand
-  std::mutex mutex_;                 // guards what follows
+  std::mutex mutex_;                                // guards what follows
+  std::optional<boost::asio::steady_timer> ready_;  // empty: closed
   std::deque<Batch> batches_;
   std::size_t waiting_tokens_ = 0;
   bool reader_sleeps_ = false;
   bool overflowed_ = false;
-  bool closed_ = false;
 };
 
 }  // namespace daybreak::api

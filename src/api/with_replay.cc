@@ -56,6 +56,7 @@ Result<std::optional<ReplayKey>> identify(const Context& context, const http::Re
   constexpr unsigned char kUse[] = {'r', 'e', 'p', 'l', 'a', 'y'};
   DAYBREAK_TRY(const access::Digest body, access::hmac_sha256(kUse, request.body));
   return std::optional(ReplayKey{.caller = caller->id,
+                                 .owner = access::owner_of(*caller),
                                  .path = request.path + "?" + request.query,
                                  .name = std::string(name),
                                  .body = body});
@@ -106,6 +107,13 @@ class Replayed {
   // Returns whether the exchange has been answered, or its client is gone.
   Task<bool> answer(Exchange& exchange, const ReplayKey& key, bool is_retry) const {
     const ReplayStore::Claim claim = context_.replays->claim(key, is_retry);
+    if (claim.crowded) {
+      co_await refuse(exchange, refusal_,
+                      {Errc::kResourceLimit,
+                       std::string(kName) + ": expected at most " + std::to_string(kMaxListeners) +
+                           " requests for one answer at a time, try again later"});
+      co_return true;
+    }
     if (claim.call == nullptr) {
       http::Response response = refusal_(
           exchange.request(),
@@ -133,12 +141,18 @@ class Replayed {
   Task<bool> listen(Exchange& exchange, const ReplayStore::Claim& claim) const {
     ReplayStore& store = *context_.replays;
     Listener listener(store, claim);
-    const auto over = std::make_shared<Later<bool>>(exchange.executor());
+    // Comes back if there is no answer to be given.
+    Admission admission(context_, exchange);
+    if (const Status may = admission.begin_replay(); !may) {
+      co_await refuse(exchange, refusal_, may.error(), admission.headers());
+      co_return true;
+    }
+    Later<bool> over(exchange.executor());
     {
-      exchange.on_gone([over] { over->set(false); });
+      exchange.on_gone([set = over.setter()] { set(false); });
       const Unhook unhook(exchange);
-      store.on_over(claim.call, claim.listener, [over] { over->set(true); });
-      if (!co_await over->get()) {
+      store.on_over(claim.call, claim.listener, [set = over.setter()] { set(true); });
+      if (!co_await over.get()) {
         co_return true;  // gone: there is nobody to answer
       }
     }
@@ -147,6 +161,8 @@ class Replayed {
       co_return false;
     }
     http::Response response = *answer;
+    admission.replayed();
+    replace_headers(response, admission.headers());
     replace_headers(response, {{"Idempotent-Replayed", "true"}});
     exchange.note({"replayed", 1});
     store.count_replay();

@@ -40,8 +40,8 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
 
-  // `size` elements, all bytes zero. Throws std::bad_alloc, which ends the process: sizes are
-  // checked against configured bounds before a buffer is asked for.
+  // `size` elements, all bytes zero. Throws std::bad_alloc, which ends the process unless
+  // or_out_of_memory() is around: a server's buffers after its start need that.
   explicit AlignedBuffer(std::size_t size) {
     if (size > std::numeric_limits<std::size_t>::max() / (2 * sizeof(T))) {
       throw std::bad_alloc();

@@ -130,15 +130,17 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                make_runner(loaded, runner_options, config.max_sequences, config.max_positions));
   const std::vector<std::string> names = model_names(config, loaded);
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
-  DAYBREAK_TRY(
-      const auto engine,
-      engine::Engine::start(std::move(runner), {.max_queue = config.max_queue,
-                                                .step_tokens = config.step_tokens,
-                                                .prefix_reuse = config.prefix_reuse == "on"
-                                                                    ? engine::PrefixReuse::kOn
-                                                                    : engine::PrefixReuse::kOff,
-                                                .timeline_steps = config.step_timeline}));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
+  DAYBREAK_TRY(const auto engine,
+               engine::Engine::start(
+                   std::move(runner),
+                   {.max_queue = config.max_queue,
+                    .step_tokens = config.step_tokens,
+                    .prefix_reuse = config.prefix_reuse == "on" ? engine::PrefixReuse::kOn
+                                                                : engine::PrefixReuse::kOff,
+                    .kept_age = std::chrono::seconds(config.kept_sequence_seconds),
+                    .may_keep = may_keep(access),
+                    .timeline_steps = config.step_timeline}));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,
                api::Service::create(
@@ -179,7 +181,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
 
   attach_reload(reloader, *server, *service, names, log);
   attach_price_reload(reloader, access.get(), names.front());
-  reloader.on_poll([&] { reload_keys(access.get(), log); });
+  reloader.on_poll(key_poll(access.get(), *engine, log));
   const int received = wait_for_stop(signals, reloader);
   const std::size_t drain_seconds = reloader.running().drain_seconds;
   log.info("draining", {{"signal", std::int64_t{received}},

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "api/isolation.h"
+
 namespace daybreak::cli {
 
 Result<access::Prices> read_prices(const ServerConfig& config, const std::string& model) {
@@ -41,16 +43,32 @@ Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& co
   return policy;
 }
 
-void reload_keys(access::AccessPolicy* policy, Log& log) {
+engine::MayKeepFn may_keep(std::shared_ptr<const access::AccessPolicy> policy) {
   if (policy == nullptr) {
-    return;
+    return nullptr;
   }
-  const Result<bool> changed = policy->reload_keys();
-  if (!changed) {
-    log.warning("keys not reloaded", {{"error", changed.error().message}});
-  } else if (*changed) {
-    log.info("keys reloaded");
+  return [policy = std::move(policy)](const std::string& isolation) {
+    return policy->has_owner(api::owner_in(isolation));
+  };
+}
+
+std::function<void()> key_poll(access::AccessPolicy* policy, engine::SlotControl& slots, Log& log) {
+  if (policy == nullptr) {
+    return [] {};
   }
+  return [policy, &slots, &log, unwanted = false]() mutable {
+    const Result<bool> changed = policy->reload_keys();
+    if (!changed) {
+      log.warning("keys not reloaded", {{"error", changed.error().message}});
+    } else if (*changed) {
+      log.info("keys reloaded");
+      unwanted = true;
+    }
+    // An engine that has too much to do between steps is asked at the next poll.
+    if (unwanted && slots.between_steps([](engine::Slots& all) { all.erase_unwanted(); })) {
+      unwanted = false;
+    }
+  };
 }
 
 }  // namespace daybreak::cli

@@ -4,6 +4,7 @@
 // The access policy of a server: its keys, prices and usage ledger, and changes of the keys while
 // it runs.
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,6 +12,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "cli/server_config.h"
+#include "engine/slot_table.h"
+#include "engine/slots.h"
 
 namespace daybreak::cli {
 
@@ -24,8 +27,14 @@ namespace daybreak::cli {
 [[nodiscard]] Result<access::Prices> read_prices(const ServerConfig& config,
                                                  const std::string& model);
 
-// Takes over what was changed of the keys; says so. Failing is logged, and the keys stay as they
-// were. Null: nothing.
-void reload_keys(access::AccessPolicy* policy, Log& log);
+// Returns whose sequences the engine may keep: those of owners with a valid key. Null, for every
+// one's, without a policy.
+[[nodiscard]] engine::MayKeepFn may_keep(std::shared_ptr<const access::AccessPolicy> policy);
+
+// Returns what to do at every poll: take over what was changed of the keys, say so, and have
+// `slots` forget what may not be kept any more. Failing is logged, and the keys stay as they were.
+// All outlive it. Without a policy it does nothing.
+[[nodiscard]] std::function<void()> key_poll(access::AccessPolicy* policy,
+                                             engine::SlotControl& slots, Log& log);
 
 }  // namespace daybreak::cli

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "engine/admission.h"
 #include "engine/prompt_logprobs.h"
 #include "engine/step_planner.h"
@@ -20,6 +21,11 @@ Status check_option(const char* name, std::size_t value, std::size_t max) {
   }
   return Error{Errc::kInvalidArgument,
                fmt::format("{}: expected 1 to {}, found {}", name, max, value)};
+}
+
+Error queue_full(std::size_t max_queue) {
+  return {Errc::kResourceLimit,
+          fmt::format("engine: expected at most {} waiting requests, try again later", max_queue)};
 }
 
 }  // namespace
@@ -46,7 +52,10 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       context_tokens_(model_->context_tokens()),
       even_share_(model_->even_share()),
       logits_(model_->slots() * vocab_size_),
-      slots_(*model_, options.prefix_reuse),
+      slots_(*model_, {.reuse = options.prefix_reuse,
+                       .max_age = options.kept_age,
+                       .may_keep = options.may_keep,
+                       .clock = options.clock}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
@@ -69,11 +78,10 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
     ++stats_.rejected;
     return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
   }
-  if (waiting_.size() >= options_.max_queue) {
+  const bool full = waiting_.size() >= options_.max_queue;
+  if (full && !waiting_.displace(now, request.priority)) {
     ++stats_.rejected;
-    return Error{Errc::kResourceLimit,
-                 fmt::format("engine: expected at most {} waiting requests, try again later",
-                             options_.max_queue)};
+    return queue_full(options_.max_queue);
   }
   ++stats_.submitted;
   const std::uint64_t id = next_id_++;
@@ -151,7 +159,10 @@ void Engine::run() {
   bool busy = false;
   while (next_round(busy)) {
     run_tasks();
-    drop_cancelled();
+    if (slots_.erase_old()) {
+      record_memory();
+    }
+    drop_given_up();
     admit();
     busy = draw_all_due();
     busy = step() || busy;
@@ -166,8 +177,11 @@ void Engine::run() {
 bool Engine::next_round(bool busy) {
   std::unique_lock lock(mutex_);
   const auto over = [this] { return stopping_ && live_.empty(); };
-  if (!busy) {
-    wake_.wait(lock, [&] { return happened_ || over(); });
+  const auto awake = [&] { return happened_ || over(); };
+  if (const auto end = slots_.next_end(); !busy && end) {
+    wake_.wait_for(lock, *end - options_.clock->now(), awake);
+  } else if (!busy) {
+    wake_.wait(lock, awake);
   }
   happened_ = false;
   return !over();
@@ -187,14 +201,21 @@ void Engine::run_tasks() {
   }
 }
 
-void Engine::drop_cancelled() {
+void Engine::drop_given_up() {
   std::vector<std::unique_ptr<Job>> dropped;
   {
     const std::lock_guard lock(mutex_);
-    dropped = waiting_.remove_cancelled();
+    dropped = waiting_.remove_dropped();
+    stats_.displaced += static_cast<std::uint64_t>(
+        std::ranges::count_if(dropped, [](const auto& job) { return job->displaced; }));
   }
+  const Error full = queue_full(options_.max_queue);
   for (const std::unique_ptr<Job>& job : dropped) {
-    finish(*job, FinishReason::kCancelled, nullptr);
+    if (job->displaced) {
+      finish(*job, FinishReason::kError, &full);
+    } else {
+      finish(*job, FinishReason::kCancelled, nullptr);
+    }
   }
   for (const std::unique_ptr<Job>& job : running_) {
     if (job->cancelled) {
@@ -239,7 +260,7 @@ void Engine::admit() {
 }
 
 bool Engine::admit_one(Job& next) {
-  Result<SlotTable::Place> place = slots_.take(next);
+  Result<SlotTable::Place> place = place_for(next);
   if (!place && place.error().code == Errc::kResourceLimit && !running_.empty()) {
     return false;  // whoever runs will give its memory back
   }
@@ -270,6 +291,16 @@ bool Engine::admit_one(Job& next) {
   return true;
 }
 
+Result<SlotTable::Place> Engine::place_for(const Job& job) {
+  if (job.request().prompt_logprobs && prompt_rows_.empty()) {
+    DAYBREAK_CHECK_OK(or_out_of_memory(Errc::kResourceLimit, "prompt_logprobs", [&] {
+      prompt_rows_.resize(options_.prompt_rows * vocab_size_);
+      return ok();
+    }));
+  }
+  return slots_.take(job);
+}
+
 bool Engine::step() {
   timeline_.begin();
   std::vector<Job*> ready;
@@ -281,6 +312,8 @@ bool Engine::step() {
   if (ready.empty()) {
     return false;
   }
+  const std::size_t running = running_.size();
+  const std::size_t without_mask = running - ready.size();
   std::vector<std::size_t> pending = may_feed(ready);
   for (std::size_t i = ready.size(); i > 0; --i) {
     if (pending[i - 1] == 0) {  // no row is left for it in this step
@@ -300,14 +333,13 @@ bool Engine::step() {
     }
   }
   const std::size_t fed = std::accumulate(share.begin(), share.end(), std::size_t{0});
-  const std::size_t running = running_.size();
   timeline_.end(StepPhase::kPlan);
   forward(chunks, jobs);
   timeline_.end(StepPhase::kForward);
   {
     const std::lock_guard lock(mutex_);
     ++stats_.steps;
-    stats_.mask_waits += running_.size() - ready.size();
+    stats_.mask_waits += without_mask;
     stats_.step_tokens.observe(static_cast<double>(fed));
   }
   draw_all_due();  // before anybody waits
@@ -316,7 +348,7 @@ bool Engine::step() {
   timeline_.end(StepPhase::kMaskWait);
   draw_all_due();
   timeline_.end(StepPhase::kLateSample);
-  timeline_.commit(running, running - ready.size());
+  timeline_.commit(running, running - jobs.size());
   return true;
 }
 
@@ -337,10 +369,6 @@ std::vector<std::size_t> Engine::may_feed(std::span<Job* const> ready) const {
 StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) {
   StepChunk chunk{.sequence = &job.sequence(), .ids = job.pending().first(count), .logits = {}};
   if (job.rates_pending()) {
-    if (rows.empty()) {  // the first time ever
-      prompt_rows_.resize(options_.prompt_rows * vocab_size_);
-      rows = prompt_rows_;
-    }
     chunk.logits = rows.first(count * vocab_size_);
     rows = rows.subspan(chunk.logits.size());
   } else if (count == job.pending().size()) {

@@ -49,13 +49,17 @@ inline constexpr std::size_t kMaxPromptRows = 4096;
 inline constexpr std::chrono::microseconds kMaskGrace{2000};
 
 struct EngineOptions {
-  std::size_t max_queue = 256;    // waiting requests; one more is refused. 1 to kMaxQueue
+  // Waiting requests; one more is refused or, if others yield, takes the place of one. 1 to
+  // kMaxQueue.
+  std::size_t max_queue = 256;
   std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
   // Rows of logits that one step computes for prompt log-probabilities, all requests: bounds their
   // memory and what they delay the others. 1 to kMaxPromptRows.
   std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   PrefixReuse prefix_reuse = PrefixReuse::kOn;
+  std::chrono::seconds kept_age = kKeptAge;  // see KeepOptions, as of the next one
+  MayKeepFn may_keep = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
 };
@@ -91,10 +95,12 @@ class Engine final : public Generator, public SlotControl {
   bool next_round(bool busy);
   void run_tasks();
   void end_early(RequestId id, FinishReason reason);
-  void drop_cancelled();
+  void drop_given_up();  // cancelled, or without a place in the queue
   void admit();
   // Returns false if it has to wait.
   bool admit_one(Job& next);
+  // What `job` needs before it can run. Errors: as SlotTable::take; then nothing has changed.
+  Result<SlotTable::Place> place_for(const Job& job);
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there

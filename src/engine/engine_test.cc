@@ -220,6 +220,38 @@ TEST(Engine, TheQueueIsBounded) {
   }
 }
 
+TEST(Engine, AFullQueueGivesThePlaceOfTheLastToOneOfHigherPriority) {
+  FakeModel::Observer observer;
+  Gate gate(observer);
+  const auto engine = start(observer, {.slots = 1}, {.max_queue = 2});
+  const auto with = [](std::uint64_t which, int priority, bool yields_place) {
+    GenerateRequest r = request(which);
+    r.priority = priority;
+    r.yields_place = yields_place;
+    return r;
+  };
+  AnswerCollector running;
+  AnswerCollector stays;
+  AnswerCollector displaced;
+  AnswerCollector higher;
+  ASSERT_TRUE(engine->submit(with(0, 0, true), running.fn()));
+  gate.wait_entered();
+  ASSERT_TRUE(engine->submit(with(1, 0, false), stays.fn()));
+  ASSERT_TRUE(engine->submit(with(2, 3, true), displaced.fn()));
+  EXPECT_EQ(engine->submit(with(3, 3, true), nullptr).error().code, Errc::kResourceLimit);
+  ASSERT_TRUE(engine->submit(with(4, 4, true), higher.fn()));
+  EXPECT_EQ(engine->stats().queued, 2U);
+  EXPECT_EQ(engine->submit(with(5, 4, true), nullptr).error().code, Errc::kResourceLimit);
+  gate.open_for_good();
+  EXPECT_EQ(displaced.wait(), FinishReason::kError);
+  EXPECT_EQ(displaced.error(), "engine: expected at most 2 waiting requests, try again later");
+  EXPECT_TRUE(displaced.ids().empty());
+  for (AnswerCollector* answer : {&running, &stays, &higher}) {
+    EXPECT_EQ(answer->wait(), FinishReason::kLength);
+  }
+  EXPECT_EQ(engine->stats().displaced, 1U);
+}
+
 TEST(Engine, WaitsForPositionsInOrderAndNeverDeadlocks) {
   // Room for 64 positions: each request needs 32, so two run at once although five slots exist; the
   // one that needs all of them is not overtaken for ever.

@@ -32,6 +32,8 @@ class FakeModel final : public StepModel {
   struct Observer {
     // Called before each step; an error makes the step fail with nothing changed.
     std::function<Status(std::span<const StepChunk>)> before_step;
+    // Called before a state is copied out of a sequence; may throw std::bad_alloc.
+    std::function<void()> before_save;
     // Called with each row of logits that is delivered.
     std::function<void(const Sequence&, std::span<float>)> edit_logits;
     std::mutex mutex;
@@ -109,6 +111,9 @@ class FakeModel final : public StepModel {
     }
     std::size_t held_positions() const override { return room; }
     std::vector<std::byte> save() const override {
+      if (observer->before_save) {
+        observer->before_save();
+      }
       std::vector<std::byte> bytes(sizeof hash + sizeof length);
       std::memcpy(bytes.data(), &hash, sizeof hash);
       std::memcpy(bytes.data() + sizeof hash, &length, sizeof length);

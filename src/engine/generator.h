@@ -52,6 +52,9 @@ struct GenerateRequest {
   std::string isolation = {};
   // The queue is in the order of this, higher first; see waiting_queue.h. 0 to kMaxPriority.
   int priority = 0;
+  // Whether it may lose its place in a full queue to a request that would start before it: then it
+  // ends with kError, kResourceLimit, and has not started.
+  bool yields_place = false;
 };
 
 struct TokenLogprob {
@@ -122,7 +125,8 @@ class Generator {
   // Queues a request. After success `on_update` is called any number of times, the last time with
   // `finish` set; after an error never. The first call may come before submit() returns.
   // Errors: kInvalidArgument (empty prompt, id outside the vocabulary, a parameter out of range),
-  // kTooLarge (prompt or prompt + max_tokens can never fit), kResourceLimit (queue full),
+  // kTooLarge (prompt or prompt + max_tokens can never fit), kResourceLimit (queue full, and nobody
+  // in it yields to this one),
   // kUnavailable (draining or stopped). Thread-safe.
   [[nodiscard]] virtual Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) = 0;
 

@@ -112,6 +112,7 @@ class Job {
 
   std::atomic<bool> cancelled{false};  // set by any thread: it is to end early
   std::atomic<bool> complete{false};   // likewise, before it: because all of the answer is there
+  bool displaced = false;              // from the queue; of the queue's lock, until it is out of it
   bool finished = false;
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "base/rng.h"
 #include "engine/answer_collector.h"
@@ -66,6 +68,16 @@ struct PrefixReuseTest : ::testing::Test {
   }
   FakeModel::Observer observer;
 };
+
+TEST_F(PrefixReuseTest, AnEngineThatHasNothingToDoForgetsInTime) {
+  const auto engine = start({.kept_age = std::chrono::seconds(1)});
+  ask(*engine, request(random_ids(1, 20)));
+  // Nothing else happens that could wake it.
+  for (int i = 0; i < 3000 && observer.alive > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(observer.alive, 0U);
+}
 
 TEST_F(PrefixReuseTest, ATurnComputesWhatIsNewAndTheTokenThatWasNeverFed) {
   const auto engine = start();

@@ -232,6 +232,27 @@ TEST(PromptLogprobs, OneStepComputesAtMostTheRowsItMay) {
   EXPECT_EQ(most, 6U);
 }
 
+TEST(PromptLogprobs, WhoHasNoRowInAStepDoesNotWaitForAMask) {
+  FakeModel::Observer observer;
+  const auto engine =
+      *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{}, observer),
+                     {.step_tokens = 100, .prompt_rows = 1, .timeline_steps = 100});
+  std::array<AnswerCollector, 3> answers;
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(engine->submit(request(i, 50, 20, 0), answers[i].fn()));
+  }
+  for (AnswerCollector& answer : answers) {
+    answer.wait();
+  }
+  EXPECT_EQ(engine->stats().mask_waits, 0U);
+  std::size_t sat_out = 0;
+  for (const StepRecord& step : engine->steps()) {
+    EXPECT_EQ(step.sat_out, step.running - step.feeds.size());
+    sat_out += step.sat_out;
+  }
+  EXPECT_GT(sat_out, 0U) << "nobody went without a row: this tests nothing";
+}
+
 TEST(PromptLogprobs, ABadRowEndsItsOwnRequestAlone) {
   FakeModel::Observer observer;
   observer.edit_logits = [](const Sequence& sequence, std::span<float> row) {

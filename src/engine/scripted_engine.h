@@ -27,7 +27,9 @@ namespace daybreak::engine {
 struct Script {
   std::vector<TokenId> ids;
   FinishReason finish = FinishReason::kStop;  // when the ids are exhausted: kStop or kLength
-  std::optional<Error> error;                 // instead of `finish`: fail with this after the ids
+  // Instead of `finish`: fail with this after the ids. kResourceLimit without ids is that of a
+  // request that lost its place in the queue: it never started.
+  std::optional<Error> error;
   bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
   std::chrono::microseconds delay_per_token{0};
   // Nothing is said while this is true: looked at every millisecond. Null: never.

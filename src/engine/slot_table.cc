@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/out_of_memory.h"
+
 namespace daybreak::engine {
 namespace {
 
@@ -19,14 +21,14 @@ bool goes_on_from(const GenerateRequest& request, const ProcessedSequence& kept)
 
 bool SlotTable::may_reuse(const GenerateRequest& request) const {
   // The rows that log-probabilities of the prompt come from are not kept.
-  return reuse_ == PrefixReuse::kOn && !request.prompt_logprobs.has_value();
+  return options_.reuse == PrefixReuse::kOn && !request.prompt_logprobs.has_value();
 }
 
 Result<SlotTable::Place> SlotTable::take(const Job& job) {
   const GenerateRequest& request = job.request();
   Place place;
   const auto found = find_prefix(request);
-  if (found && enough_for(job.positions())) {
+  if (found) {
     ProcessedSequence kept = std::exchange(slots_[*found].kept, {});
     if (Status room = make_room(*kept.sequence, job.positions()); !room) {
       slots_[*found].kept = std::move(kept);
@@ -43,13 +45,14 @@ Result<SlotTable::Place> SlotTable::take(const Job& job) {
 
 void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   slots_[slot].job = nullptr;
-  if (reuse_ == PrefixReuse::kOff || left.ids.empty()) {
+  if (options_.reuse == PrefixReuse::kOff || left.ids.empty() || !may_keep(left.isolation)) {
     return;
   }
   // What the answer did not need goes back now; to give back cannot fail.
   if (left.sequence->reserve(left.ids.size())) {
     slots_[slot].kept = std::move(left);
     slots_[slot].used = ++clock_;
+    slots_[slot].since = options_.clock->now();
   }
 }
 
@@ -89,13 +92,53 @@ bool SlotTable::evict() {
   return true;
 }
 
+bool SlotTable::erase_old() {
+  const auto old = [&, now = options_.clock->now()](const Slot& slot) {
+    return now - slot.since >= options_.max_age;
+  };
+  return erase_if(old) > 0;
+}
+
+std::optional<Clock::TimePoint> SlotTable::next_end() const {
+  std::optional<Clock::TimePoint> end;
+  for (const Slot& slot : slots_) {
+    if (slot.kept.sequence != nullptr) {
+      const Clock::TimePoint its = slot.since + options_.max_age;
+      end = end ? std::min(*end, its) : its;
+    }
+  }
+  return end;
+}
+
+std::size_t SlotTable::erase_unwanted() {
+  return erase_if([&](const Slot& slot) { return !may_keep(slot.kept.isolation); });
+}
+
+std::size_t SlotTable::erase_all() {
+  return erase_if([](const Slot&) { return true; });
+}
+
+template <class Predicate>
+std::size_t SlotTable::erase_if(const Predicate& goes) {
+  std::size_t count = 0;
+  for (Slot& slot : slots_) {
+    if (slot.kept.sequence != nullptr && goes(slot)) {
+      slot.kept = {};
+      ++count;
+    }
+  }
+  return count;
+}
+
 bool SlotTable::enough_for(std::size_t positions) const {
   return positions <= model_.free_positions() + kept_positions();
 }
 
 Status SlotTable::make_room(Sequence& sequence, std::size_t positions) {
+  // What it holds already is not in the table at the moment.
+  const bool enough = enough_for(positions - std::min(positions, sequence.held_positions()));
   Status room = sequence.reserve(positions);
-  while (!room && room.error().code == Errc::kResourceLimit && evict()) {
+  while (!room && room.error().code == Errc::kResourceLimit && enough && evict()) {
     room = sequence.reserve(positions);
   }
   return room;
@@ -157,16 +200,21 @@ Result<SavedSequence> SlotTable::save(std::size_t slot) const {
     return Error{Errc::kInvalidArgument,
                  fmt::format("slot {}: expected a kept sequence, found none", slot)};
   }
-  return SavedSequence{kept.isolation, kept.ids, kept.sequence->save()};
+  return or_out_of_memory(Errc::kUnavailable, fmt::format("slot {}", slot), [&] {
+    return Result(SavedSequence{kept.isolation, kept.ids, kept.sequence->save()});
+  });
 }
 
 Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
   DAYBREAK_CHECK_OK(check_not_busy(slot));
-  if (reuse_ == PrefixReuse::kOff) {
+  if (options_.reuse == PrefixReuse::kOff) {
     return Error{Errc::kUnsupported, "this engine keeps no sequences"};
   }
   if (saved.ids.empty()) {
     return Error{Errc::kCorrupt, "saved slot: expected one id or more, found none"};
+  }
+  if (!may_keep(saved.text)) {
+    return Error{Errc::kPermission, "saved slot: nobody who has a key here may go on from it"};
   }
   const std::size_t positions = saved.ids.size();
   // Out of the table, so that it does not go to make room for itself.
@@ -197,13 +245,4 @@ Result<std::size_t> SlotTable::erase(std::size_t slot) {
   DAYBREAK_CHECK_OK(check_not_busy(slot));
   return std::exchange(slots_[slot].kept, {}).ids.size();
 }
-
-std::size_t SlotTable::erase_all() {
-  std::size_t count = 0;
-  while (evict()) {
-    ++count;
-  }
-  return count;
-}
-
 }  // namespace daybreak::engine

@@ -8,15 +8,20 @@
 //
 // What is kept never costs a request its place: whenever one needs a slot or positions, the kept
 // sequences that were used longest ago go, and none goes for a request that must wait all the same.
+// It goes anyway when nobody has used it for a while, or nobody may any more.
 // Used from the engine's thread only.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "engine/job.h"
 #include "engine/slots.h"
 #include "engine/step_model.h"
@@ -25,10 +30,23 @@ namespace daybreak::engine {
 
 enum class PrefixReuse : std::uint8_t { kOff, kOn };
 
+// Whether a sequence of requests with this GenerateRequest::isolation may be kept. Called on the
+// engine's thread at the end of each request: must be quick and not throw.
+using MayKeepFn = std::function<bool(const std::string& isolation)>;
+
+inline constexpr std::chrono::seconds kKeptAge{3600};
+
+struct KeepOptions {
+  PrefixReuse reuse = PrefixReuse::kOn;
+  std::chrono::seconds max_age = kKeptAge;  // of a kept sequence that no request goes on from
+  MayKeepFn may_keep = nullptr;             // null: every one may
+  const Clock* clock = &Clock::steady();    // outlives the table
+};
+
 class SlotTable final : public Slots {
  public:
   // `model` must outlive the table.
-  SlotTable(StepModel& model, PrefixReuse reuse) : model_(model), reuse_(reuse) {
+  SlotTable(StepModel& model, KeepOptions options) : model_(model), options_(std::move(options)) {
     slots_.resize(model.slots());
   }
 
@@ -48,6 +66,11 @@ class SlotTable final : public Slots {
   // Whether a request like this may go on from a kept sequence at all.
   [[nodiscard]] bool may_reuse(const GenerateRequest& request) const;
 
+  // Forgets what has been kept for max_age. Returns whether there was any.
+  bool erase_old();
+  // When erase_old() will have something to do; nothing: never as things stand.
+  [[nodiscard]] std::optional<Clock::TimePoint> next_end() const;
+
   // Positions that kept sequences hold, and how many sequences there are.
   [[nodiscard]] std::size_t kept_positions() const;
   [[nodiscard]] std::size_t kept() const;
@@ -57,30 +80,40 @@ class SlotTable final : public Slots {
   Status restore(std::size_t slot, SavedSequence saved) override;
   Result<std::size_t> erase(std::size_t slot) override;
   std::size_t erase_all() override;
+  std::size_t erase_unwanted() override;
 
  private:
   struct Slot {
     const Job* job = nullptr;  // who holds it
     ProcessedSequence kept;    // without a sequence: none
     std::uint64_t used = 0;    // when, in calls of give_back() and restore()
+    Clock::TimePoint since{};  // when, for max_age
   };
 
   // Returns the slot of the longest kept sequence that `request` goes on from.
   [[nodiscard]] std::optional<std::size_t> find_prefix(const GenerateRequest& request) const;
   [[nodiscard]] std::size_t empty_slot() const;
+  [[nodiscard]] bool may_keep(const std::string& isolation) const {
+    return !options_.may_keep || options_.may_keep(isolation);
+  }
   // Forgets the sequence used longest ago. Returns false if none is kept.
   bool evict();
+  // Forgets the kept sequences of which goes(slot). Returns how many there were.
+  template <class Predicate>
+  std::size_t erase_if(const Predicate& goes);
   // Whether there are so many positions once nothing is kept.
   [[nodiscard]] bool enough_for(std::size_t positions) const;
-  // Reserves, for which kept sequences may go. Errors: as Sequence::reserve.
+  // Reserves for a sequence that is out of the table, for which kept ones may go. Errors: as
+  // Sequence::reserve; then none has gone.
   [[nodiscard]] Status make_room(Sequence& sequence, std::size_t positions);
-  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire.
+  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire; then none
+  // has gone.
   [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
   // Errors: kNotFound, kUnavailable.
   [[nodiscard]] Status check_not_busy(std::size_t slot) const;
 
   StepModel& model_;
-  const PrefixReuse reuse_;
+  const KeepOptions options_;
   std::vector<Slot> slots_;
   std::uint64_t clock_ = 0;
 };

@@ -21,11 +21,25 @@ Job job_of(GenerateRequest r) {
   return {RequestId{1}, std::move(r), [](const Update&) {}, {}};
 }
 
+class HandClock final : public Clock {
+ public:
+  TimePoint now() const override { return now_; }
+  void advance(std::chrono::nanoseconds time) { now_ += time; }
+
+ private:
+  TimePoint now_{};
+};
+
 // A table of two slots and 100 positions.
 struct SlotTableTest : ::testing::Test {
   FakeModel::Observer observer;
   FakeModel model{{.context_tokens = 100, .slots = 2, .total_positions = 100}, observer};
-  SlotTable table{model, PrefixReuse::kOn};
+  HandClock clock;
+  std::string unwanted = "nobody's";  // isolation of what may not be kept
+  SlotTable table{model,
+                  {.max_age = std::chrono::seconds(100),
+                   .may_keep = [this](const std::string& whose) { return whose != unwanted; },
+                   .clock = &clock}};
 
   // Reads `prompt` and leaves it kept; returns the slot.
   std::size_t keep(const Ids& prompt, const std::string& isolation = "") {
@@ -142,7 +156,7 @@ TEST_F(SlotTableTest, NothingGoesForARequestThatMustWait) {
 }
 
 TEST_F(SlotTableTest, KeepsNothingWhenOff) {
-  SlotTable off(model, PrefixReuse::kOff);
+  SlotTable off(model, {.reuse = PrefixReuse::kOff});
   const Job job = job_of(request({1, 2}));
   auto place = *off.take(job);
   off.give_back(place.slot, {std::move(place.sequence), {1, 2}, ""});
@@ -204,6 +218,74 @@ TEST_F(SlotTableTest, RestoreMakesRoomByForgettingOthersButNeverHarmsARequest) {
   EXPECT_EQ(table.restore(1 - place->slot, saved).error().code, Errc::kResourceLimit);
   EXPECT_EQ(table.restore(place->slot, saved).error().message,
             "slot 0: answers a request at the moment");
+}
+
+TEST_F(SlotTableTest, RestoreForWhichThereIsNoRoomForgetsNothing) {
+  const SavedSequence saved = *table.save(keep(Ids(50, 1)));
+  table.erase_all();
+  FakeModel three{{.context_tokens = 100, .slots = 3, .total_positions = 100}, observer};
+  SlotTable other{three, {}};
+  const Job running = job_of(request(Ids(40, 3), 20));
+  const auto place = other.take(running);
+  ASSERT_TRUE(place);
+  for (const TokenId id : {4U, 5U}) {
+    GenerateRequest r = request(Ids(10, id));
+    const Job job = job_of(r);
+    auto kept = *other.take(job);
+    ASSERT_TRUE(three.forward(std::vector<StepChunk>{{kept.sequence.get(), r.prompt, {}}}));
+    other.give_back(kept.slot, {std::move(kept.sequence), r.prompt, ""});
+  }
+  for (const std::size_t slot : {1U, 2U}) {
+    EXPECT_EQ(other.restore(slot, saved).error().code, Errc::kResourceLimit);
+    EXPECT_EQ(other.kept(), 2U);
+    EXPECT_EQ(other.kept_positions(), 20U);
+  }
+}
+
+TEST_F(SlotTableTest, WithoutMemoryForACopyASlotKeepsWhatItKept) {
+  const std::size_t slot = keep({1, 2, 3});
+  observer.before_save = [] { throw std::bad_alloc(); };
+  EXPECT_EQ(
+      table.save(slot).error(),
+      (Error{Errc::kUnavailable, "slot 0: not enough memory at the moment, try again later"}));
+  EXPECT_EQ(cached(request({1, 2, 3, 4})), 3U);
+}
+
+TEST_F(SlotTableTest, WhatNobodyGoesOnFromGoesAtItsAge) {
+  EXPECT_EQ(table.next_end(), std::nullopt);
+  keep({1, 2, 3});
+  const SavedSequence saved = *table.save(0);
+  clock.advance(std::chrono::seconds(60));
+  keep({4, 5, 6});
+  EXPECT_EQ(table.next_end(), Clock::TimePoint(std::chrono::seconds(100)));
+  clock.advance(std::chrono::seconds(40) - std::chrono::nanoseconds(1));
+  EXPECT_FALSE(table.erase_old());
+  keep({4, 5, 6, 7});  // used again
+  clock.advance(std::chrono::nanoseconds(1));
+  EXPECT_TRUE(table.erase_old());
+  EXPECT_EQ(cached(request({1, 2, 3, 4})), 0U);
+  clock.advance(std::chrono::seconds(99));
+  EXPECT_FALSE(table.erase_old());
+  ASSERT_TRUE(table.restore(0, saved));
+  clock.advance(std::chrono::seconds(1));
+  EXPECT_TRUE(table.erase_old());
+  EXPECT_EQ(table.kept(), 1U) << "what was restored is as new";
+  EXPECT_EQ(cached(request({1, 2, 3, 4})), 3U);
+}
+
+TEST_F(SlotTableTest, WhatMayNotBeKeptIsNotAndGoesWhenAsked) {
+  keep({1, 2, 3}, "a");
+  const SavedSequence saved = *table.save(keep({1, 2, 3}, "b"));
+  EXPECT_EQ(table.erase_unwanted(), 0U);
+  unwanted = "b";
+  EXPECT_EQ(table.erase_unwanted(), 1U);
+  keep({4, 5}, "b");
+  EXPECT_EQ(table.kept(), 1U);
+  EXPECT_EQ(table.restore(1, saved).error(),
+            (Error{Errc::kPermission, "saved slot: nobody who has a key here may go on from it"}));
+  GenerateRequest r = request({1, 2, 3, 4});
+  r.isolation = "a";
+  EXPECT_EQ(cached(r), 3U);
 }
 
 TEST_F(SlotTableTest, EraseSaysHowMuchWasForgotten) {

@@ -51,14 +51,14 @@ class Slots {
   [[nodiscard]] virtual std::vector<SlotInfo> info() const = 0;
 
   // Returns a copy of the kept sequence. Errors: kNotFound (no such slot), kInvalidArgument (it
-  // keeps none).
+  // keeps none), kUnavailable (it answers a request, or there is no memory for the copy).
   [[nodiscard]] virtual Result<SavedSequence> save(std::size_t slot) const = 0;
 
   // Keeps `saved` in the slot in place of what it keeps; sequences kept elsewhere may go to make
   // room. Errors: kNotFound (no such slot), kUnavailable (it answers a request), kUnsupported
-  // (nothing is kept here), kResourceLimit (no room beside the requests that are answered), those
-  // of Sequence::restore; the slot keeps what it kept. kCorrupt if there are not as many ids as
-  // positions; the slot may be empty then.
+  // (nothing is kept here), kPermission (nobody may go on from it here), kResourceLimit (no room
+  // beside the requests that are answered), those of Sequence::restore; the slot keeps what it
+  // kept. kCorrupt if there are not as many ids as positions; the slot may be empty then.
   virtual Status restore(std::size_t slot, SavedSequence saved) = 0;
 
   // Forgets what the slot keeps. Returns how many tokens that were, 0 if none.
@@ -67,6 +67,10 @@ class Slots {
 
   // Forgets every kept sequence. Returns how many there were.
   virtual std::size_t erase_all() = 0;
+
+  // Forgets those that may not be kept any more, as MayKeepFn (slot_table.h) now says. Returns how
+  // many there were. Later ones are asked about at the end of their request.
+  virtual std::size_t erase_unwanted() = 0;
 };
 
 class SlotControl {
@@ -79,8 +83,8 @@ class SlotControl {
   virtual ~SlotControl() = default;
 
   // Has `task` called once on the engine's thread, between two steps. It holds all answers up while
-  // it runs, and must not call drain() or stop(). Errors: kResourceLimit (kMaxSlotTasks wait),
-  // kUnavailable (stopped). Thread-safe, returns at once.
+  // it runs, and must not throw or call drain() or stop(). Errors: kResourceLimit (kMaxSlotTasks
+  // wait), kUnavailable (stopped). Thread-safe, returns at once.
   [[nodiscard]] virtual Status between_steps(Task task) = 0;
 };
 

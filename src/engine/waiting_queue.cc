@@ -9,15 +9,30 @@ namespace {
 
 // All gain levels at the same rate, so that the order of two never changes: as if each had come
 // kPriorityAge earlier for every level it has.
-Clock::TimePoint rank(const std::unique_ptr<Job>& job) {
-  return job->times.submitted - job->request().priority * kPriorityAge;
+Clock::TimePoint rank(Clock::TimePoint submitted, int priority) {
+  return submitted - priority * kPriorityAge;
+}
+Clock::TimePoint rank_of(const std::unique_ptr<Job>& job) {
+  return rank(job->times.submitted, job->request().priority);
 }
 
 }  // namespace
 
 void WaitingQueue::add(std::unique_ptr<Job> job) {
-  const auto place = std::ranges::upper_bound(jobs_, rank(job), {}, rank);
+  const auto place = std::ranges::upper_bound(jobs_, rank_of(job), {}, rank_of);
   jobs_.insert(place, std::move(job));
+}
+
+bool WaitingQueue::displace(Clock::TimePoint now, int priority) {
+  const Clock::TimePoint its = rank(now, priority);
+  for (auto job = jobs_.rbegin(); job != jobs_.rend() && rank_of(*job) > its; ++job) {
+    if ((*job)->request().yields_place && !(*job)->displaced && !(*job)->cancelled) {
+      (*job)->displaced = true;
+      ++displaced_;
+      return true;
+    }
+  }
+  return false;
 }
 
 std::unique_ptr<Job> WaitingQueue::remove(const Job& job) {
@@ -25,13 +40,15 @@ std::unique_ptr<Job> WaitingQueue::remove(const Job& job) {
       std::ranges::find_if(jobs_, [&](const auto& waiting) { return waiting.get() == &job; });
   std::unique_ptr<Job> out = std::move(*place);
   jobs_.erase(place);
+  displaced_ -= out->displaced ? 1 : 0;
   return out;
 }
 
-std::vector<std::unique_ptr<Job>> WaitingQueue::remove_cancelled() {
+std::vector<std::unique_ptr<Job>> WaitingQueue::remove_dropped() {
   std::vector<std::unique_ptr<Job>> out;
   for (std::unique_ptr<Job>& job : jobs_) {
-    if (job->cancelled) {
+    if (job->cancelled || job->displaced) {
+      displaced_ -= job->displaced ? 1 : 0;
       out.push_back(std::move(job));
     }
   }

@@ -5,6 +5,9 @@
 // of higher priority goes first, of the same priority the one that came first. A request gains one
 // level for every kPriorityAge it waits, so that none waits for ever: those of the highest priority
 // that come more than kMaxPriority * kPriorityAge after it go behind it.
+//
+// A place in it can be given to one that comes: that of the last one that yields, if it would start
+// after the one that comes. It stays here, without a place, until it is told.
 
 #include <chrono>
 #include <cstddef>
@@ -24,16 +27,22 @@ class WaitingQueue {
   void add(std::unique_ptr<Job> job);
 
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
-  [[nodiscard]] std::size_t size() const { return jobs_.size(); }
+  // Those that have a place.
+  [[nodiscard]] std::size_t size() const { return jobs_.size() - displaced_; }
   // REQUIRES: !empty().
   [[nodiscard]] Job& front() const { return *jobs_.front(); }
 
+  // Takes a place for a request of this priority that comes `now`. Returns whether there was one.
+  [[nodiscard]] bool displace(Clock::TimePoint now, int priority);
+
   // Takes a job out. REQUIRES: it is in the queue.
   [[nodiscard]] std::unique_ptr<Job> remove(const Job& job);
-  [[nodiscard]] std::vector<std::unique_ptr<Job>> remove_cancelled();
+  // Takes out those that were cancelled or displaced.
+  [[nodiscard]] std::vector<std::unique_ptr<Job>> remove_dropped();
 
  private:
-  std::deque<std::unique_ptr<Job>> jobs_;
+  std::deque<std::unique_ptr<Job>> jobs_;  // without a place: at most all of each lower priority
+  std::size_t displaced_ = 0;              // of these
 };
 
 }  // namespace daybreak::engine

@@ -31,7 +31,7 @@ class SequenceState {
 
   // Makes room for positions [position(), positions).
   // Errors: kTooLarge       more than one sequence can ever have
-  //         kResourceLimit  the pool has too few free positions now
+  //         kResourceLimit  the pool has too few free positions now, or the system no memory
   // Nothing changes on error.
   [[nodiscard]] Status reserve(std::size_t positions);
 

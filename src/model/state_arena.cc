@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/out_of_memory.h"
+
 namespace daybreak::model {
 namespace {
 
@@ -42,10 +44,17 @@ Result<Loan> StateArena::take_slot(std::size_t reserve_pages) {
     return Error{Errc::kResourceLimit,
                  "all " + std::to_string(slots_.size()) + " slots of the state pool are in use"};
   }
-  DAYBREAK_CHECK_OK(set_aside_locked(reserve_pages));
+  DAYBREAK_CHECK_OK(set_aside_locked(reserve_pages));  // before the work of zeroing
   const std::size_t index = free_slots_.back();
-  free_slots_.pop_back();
-  return Loan{index, zeroed(slots_[index], layout_.slot_floats())};
+  auto lent = or_out_of_memory(Errc::kResourceLimit, "a slot of the state pool", [&] {
+    return Result(Loan{index, zeroed(slots_[index], layout_.slot_floats())});
+  });
+  if (lent) {
+    free_slots_.pop_back();
+  } else {
+    reserved_pages_ -= reserve_pages;
+  }
+  return lent;
 }
 
 void StateArena::give_back_slot(Loan slot) {
@@ -61,24 +70,36 @@ Status StateArena::take_pages(std::size_t count, std::size_t reserved, std::vect
   if (count - reserved > unreserved) {
     return no_pages(count - reserved, unreserved, pages_.size());
   }
-  reserved_pages_ -= reserved;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t index = free_pages_.back();
-    free_pages_.pop_back();
-    out.push_back({index, zeroed(pages_[index], layout_.page_floats())});
+  const std::size_t before = out.size();
+  Status lent = or_out_of_memory(Errc::kResourceLimit, "a page of the state pool", [&] {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t index = free_pages_.back();
+      out.push_back({index, zeroed(pages_[index], layout_.page_floats())});
+      free_pages_.pop_back();
+    }
+    return ok();
+  });
+  if (lent) {
+    reserved_pages_ -= reserved;
+  } else {
+    take_back_pages(out, before);
   }
-  return ok();
+  return lent;
+}
+
+void StateArena::take_back_pages(std::vector<Loan>& pages, std::size_t first) {
+  while (pages.size() > first) {
+    poison(pages_[pages.back().index]);
+    free_pages_.push_back(pages.back().index);
+    pages.pop_back();
+  }
 }
 
 void StateArena::give_back_pages(std::vector<Loan>& pages, std::size_t first,
                                  std::size_t keep_reserved) {
   const std::lock_guard lock(mutex_);
   assert(first <= pages.size() && keep_reserved <= pages.size() - first);
-  while (pages.size() > first) {
-    poison(pages_[pages.back().index]);
-    free_pages_.push_back(pages.back().index);
-    pages.pop_back();
-  }
+  take_back_pages(pages, first);
   reserved_pages_ += keep_reserved;
 }
 

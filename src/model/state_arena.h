@@ -27,7 +27,8 @@ class StateArena {
   StateArena(const StateArena&) = delete;
   StateArena& operator=(const StateArena&) = delete;
 
-  // Lends a zeroed slot and sets aside `reserve_pages` pages. Errors: kResourceLimit.
+  // Lends a zeroed slot and sets aside `reserve_pages` pages. Errors: kResourceLimit, also if the
+  // system has no memory for what is lent the first time, here and below.
   [[nodiscard]] Result<Loan> take_slot(std::size_t reserve_pages);
   void give_back_slot(Loan slot);
 
@@ -49,7 +50,9 @@ class StateArena {
   [[nodiscard]] std::size_t free_pages() const;  // neither lent nor set aside
 
  private:
+  // These are called with the lock held.
   Status set_aside_locked(std::size_t pages);
+  void take_back_pages(std::vector<Loan>& pages, std::size_t first);
   float* zeroed(AlignedBuffer<float>& buffer, std::size_t floats);
   void poison(AlignedBuffer<float>& buffer);
 

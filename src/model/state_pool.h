@@ -35,9 +35,11 @@ class StatePool {
   ~StatePool();
 
   // Returns an empty state (position 0) that may outlive the pool object. `reserve_positions` are
-  // guaranteed to it: growing to that length cannot fail later. Growing past it takes what is left.
+  // guaranteed to it: growing to that length cannot fail later, unless the system has no memory.
+  // Growing past it takes what is left.
   // Errors: kTooLarge       reserve_positions exceeds what one sequence can ever have
-  //         kResourceLimit  no free slot, or too few unreserved positions now
+  //         kResourceLimit  no free slot, too few unreserved positions now, or the system has no
+  //                         memory
   [[nodiscard]] Result<std::unique_ptr<SequenceState>> acquire(std::size_t reserve_positions = 0);
 
   [[nodiscard]] const StateLayout& layout() const;

@@ -43,6 +43,35 @@ TEST(StatePool, HandsOutEverySlotAndRefusesOneMore) {
   EXPECT_TRUE(pool.acquire());
 }
 
+TEST(StatePool, WithoutMemoryForAPageNothingChanges) {
+  ModelConfig config = small_config();
+  config.mla.kv_lora_rank = std::size_t{1} << 56U;  // no machine has such a page
+  StatePool pool(config, {.slots = 2, .max_positions = 256});
+  {
+    const auto state = *pool.acquire(128);
+    for (const std::size_t positions : {128U, 192U}) {
+      EXPECT_EQ(
+          state->reserve(positions).error(),
+          (Error{Errc::kResourceLimit,
+                 "a page of the state pool: not enough memory at the moment, try again later"}));
+      EXPECT_EQ(pool.free_positions(), 128U);
+      EXPECT_EQ(state->held_positions(), 128U);
+    }
+  }
+  EXPECT_EQ(pool.free_positions(), 256U);
+}
+
+TEST(StatePool, WithoutMemoryForASlotNothingChanges) {
+  ModelConfig config = small_config();
+  config.kda.head_dim = std::size_t{1} << 30U;
+  StatePool pool(config, {.slots = 2, .max_positions = 256});
+  const auto none = pool.acquire(128);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Errc::kResourceLimit);
+  EXPECT_EQ(pool.free_slots(), 2U);
+  EXPECT_EQ(pool.free_positions(), 256U);
+}
+
 TEST(StatePool, GrowsASequenceToTheLastFreePositionAndNotPastIt) {
   StatePool pool(small_config(), {.slots = 2, .max_positions = 192});
   auto a = *pool.acquire();
