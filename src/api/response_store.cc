@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/json_document.h"
@@ -51,8 +53,10 @@ bool ResponseStore::put(Response response) {
   const std::lock_guard lock(mutex_);
   Shelf& shelf = shelves_[response.owner];
   for (Items* items : {&response.previous, &response.input, &response.output}) {
+    std::set<std::string, std::less<>> seen;
     for (ResponsesItemPtr& item : *items) {
-      item = adopt(shelf, item);
+      item = adopt(shelf, item, seen.contains(item->id));
+      seen.insert(item->id);
     }
   }
   const std::size_t bytes = entry_cost(response);
@@ -67,10 +71,11 @@ bool ResponseStore::put(Response response) {
   return true;
 }
 
-// Returns the item as the store holds it, with one more place that refers to it.
-ResponsesItemPtr ResponseStore::adopt(Shelf& shelf, const ResponsesItemPtr& item) {
+// Returns the item as the store holds it, with one more place that refers to it. One that comes
+// again in the same list gets an id of its own: pages of the list begin after an id.
+ResponsesItemPtr ResponseStore::adopt(Shelf& shelf, const ResponsesItemPtr& item, bool again) {
   const auto known = shelf.items.find(item->id);
-  if (known != shelf.items.end() && known->second.item->body == item->body) {
+  if (!again && known != shelf.items.end() && known->second.item->body == item->body) {
     ++known->second.places;
     return known->second.item;
   }

@@ -97,7 +97,7 @@ class ResponseStore {
   using Shelves = std::map<std::string, Shelf, std::less<>>;
 
   [[nodiscard]] bool fits(const Response& response) const;
-  chat::ResponsesItemPtr adopt(Shelf& shelf, const chat::ResponsesItemPtr& item);
+  chat::ResponsesItemPtr adopt(Shelf& shelf, const chat::ResponsesItemPtr& item, bool again);
   void release(Shelf& shelf, const chat::ResponsesItemPtr& item);
   [[nodiscard]] std::optional<Entries::iterator> look(std::string_view owner, std::string_view id);
   void drop(Entries::iterator entry);

@@ -138,6 +138,25 @@ TEST(ResponseStore, ItemsWithForeignIdsGetOursAndCannotBeFoundByTheirs) {
   EXPECT_EQ((*store.find("", "resp_2"))->input[1]->id, "msg_1");
 }
 
+TEST(ResponseStore, AnItemThatComesTwiceInAListHasTwoIds) {
+  ResponseStore store({}, counter());
+  auto one = response("resp_1");
+  one.output = {item("{\"c\":3}", "msg_1", true)};
+  store.put(std::move(one));
+  const auto known = *store.find_item("", "msg_1");
+  auto two = response("resp_2");
+  two.input = {known, item("{\"d\":4}"), known};
+  store.put(std::move(two));
+  const auto kept = *store.find("", "resp_2");
+  EXPECT_EQ(kept->input[0]->id, "msg_1");
+  EXPECT_NE(kept->input[2]->id, "msg_1");
+  EXPECT_EQ(kept->input[2]->body, known->body);
+  EXPECT_TRUE(store.find_item("", kept->input[2]->id));
+  EXPECT_TRUE(store.remove("", "resp_1"));
+  EXPECT_TRUE(store.remove("", "resp_2"));
+  EXPECT_EQ(store.stats().bytes, 0U);
+}
+
 TEST(ResponseStore, OwnersFindTheirOwnAlone) {
   ResponseStore store({}, counter());
   auto one = response("resp_1", 100, "key:1");
