@@ -124,7 +124,7 @@ Result<PreparedChat> read_request(const http::Request& request, AnthropicCall ca
   DAYBREAK_TRY(AnthropicRequest read,
                chat::parse_anthropic_request(request.body, call, context.options.limits));
   if (!read.first_image.empty()) {
-    return Error{Errc::kUnsupported, read.first_image +
+    return Error{Errc::kInvalidArgument, read.first_image +
                                          ": image input needs the vision tower, "
                                          "which this version lacks"};
   }

@@ -217,7 +217,7 @@ TEST(Responses, ErrorsBeforeTheStreamAreStatuses) {
   EXPECT_EQ(error_of(api,
                      R"({"input":[{"role":"user","content":[{"type":"input_image",)"
                      R"("image_url":"data:x"}]}]})",
-                     501)["message"]
+                     400)["message"]
                 .get<std::string>()
                 .substr(0, 19),
             "input[0].content[0]");

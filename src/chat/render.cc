@@ -130,7 +130,7 @@ class PromptWriter {
         continue;
       }
       if (!part.size) {
-        return Error{Errc::kUnsupported,
+        return Error{Errc::kInvalidArgument,
                      "messages[" + std::to_string(position) + "].content[" + std::to_string(i) +
                          "]: image input needs the vision tower, which this version lacks"};
       }

@@ -156,7 +156,7 @@ TEST(Render, ImageWithoutASizeIsUnsupportedNotGuessed) {
   const auto prompt = prompt_of(
       R"({"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"image_url","image_url":{"url":"data:,"}}]}]})");
   ASSERT_FALSE(prompt);
-  EXPECT_EQ(prompt.error().code, Errc::kUnsupported);
+  EXPECT_EQ(prompt.error().code, Errc::kInvalidArgument);
   EXPECT_EQ(prompt.error().message,
             "messages[0].content[1]: image input needs the vision tower, which this version lacks");
 }

@@ -113,11 +113,11 @@ class GrammarBench {
   }
 
   GrammarBenchResult run(const std::vector<Entry>& entries) {
-    const std::size_t before = resident_bytes(::getpid());
+    const std::size_t before = private_bytes(::getpid());
     for (const Entry& entry : entries) {
       measure(entry);
     }
-    const std::size_t after = resident_bytes(::getpid());
+    const std::size_t after = private_bytes(::getpid());
     result_.resident_bytes = after > before ? after - before : 0;
     for (const auto& grammar : alive_) {
       result_.grammar_bytes += grammar->bytes();

@@ -122,11 +122,11 @@ Result<StreamsReport> measure(const Options& options, const std::string& version
   client.progress = [&](std::size_t tokens) {
     if (const auto now = Clock::steady().now(); now - looked >= kLookAgain) {
       looked = now;
-      report.peak_bytes = std::max(report.peak_bytes, resident_bytes(server->process()));
+      report.peak_bytes = std::max(report.peak_bytes, private_bytes(server->process()));
       progress.show(tokens, shape.streams * shape.tokens());
     }
   };
-  report.idle_bytes = resident_bytes(server->process());
+  report.idle_bytes = private_bytes(server->process());
   const double cpu = cpu_seconds(server->process());
   const auto begin = Clock::steady().now();
   DAYBREAK_TRY(report.client, run_streams(client));

@@ -50,9 +50,9 @@ std::string streams_json(const StreamsReport& report) {
         {"p99", added.p99},
         {"max", added.max}}},
       {"server_cpu_us_per_token", report.cpu_us_per_token()},
-      {"idle_rss_bytes", report.idle_bytes},
-      {"peak_rss_bytes", report.peak_bytes},
-      {"rss_bytes_per_stream", report.bytes_per_stream()},
+      {"idle_bytes", report.idle_bytes},
+      {"peak_bytes", report.peak_bytes},
+      {"bytes_per_stream", report.bytes_per_stream()},
   };
   return out.dump(2);
 }

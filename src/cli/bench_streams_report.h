@@ -25,7 +25,7 @@ struct StreamsShape {
 struct StreamsReport {
   StreamsShape shape;
   StreamClientResult client;
-  std::size_t idle_bytes = 0;       // resident in the server's process before the first stream
+  std::size_t idle_bytes = 0;       // the server's own memory before the first stream
   std::size_t peak_bytes = 0;       // the most while there were streams
   double server_cpu_seconds = 0.0;  // while there were streams
   double seconds = 0.0;             // from the first request to the last byte

@@ -16,12 +16,13 @@ std::string proc_path(pid_t process, const char* name) {
 
 }  // namespace
 
-std::size_t resident_bytes(pid_t process) {
+std::size_t private_bytes(pid_t process) {
   std::ifstream file(proc_path(process, "statm"));
   std::size_t total = 0;
   std::size_t resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::size_t shared = 0;
+  file >> total >> resident >> shared;
+  return (resident - shared) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 double cpu_seconds(pid_t process) {

@@ -9,8 +9,9 @@
 
 namespace daybreak::cli {
 
-// Returns the memory of the process that is in use, in bytes; 0 if there is no such process.
-[[nodiscard]] std::size_t resident_bytes(pid_t process);
+// Returns the memory of the process that is in use and shared with nobody, in bytes; 0 if there is
+// no such process.
+[[nodiscard]] std::size_t private_bytes(pid_t process);
 // Returns its CPU time so far, user and system, all threads; 0 if there is no such process.
 [[nodiscard]] double cpu_seconds(pid_t process);
 

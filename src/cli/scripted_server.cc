@@ -16,9 +16,15 @@ namespace {
 constexpr std::size_t kLetters = 26;
 using LetterIds = std::array<TokenId, kLetters>;
 
+// Letters come again after so many.
+constexpr std::size_t kPeriod = 64;
+
+// A mixing function: neighbouring seeds and positions have nothing in common.
 std::size_t letter_index(std::uint64_t seed, std::size_t position) {
-  // 11 and 26 have no common factor: all letters come up.
-  return static_cast<std::size_t>((seed * 7 + seed / kLetters + position * 11) % kLetters);
+  std::uint64_t x = seed * kPeriod + position % kPeriod;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
+  return static_cast<std::size_t>((x ^ (x >> 31U)) % kLetters);
 }
 
 Result<LetterIds> letter_ids(const tokenizer::Tokenizer& tokenizer) {
@@ -41,8 +47,8 @@ engine::ScriptedEngine::ScriptFn letters(const LetterIds& ids,
   return [ids, token_interval](const engine::GenerateRequest& request) {
     engine::Script script;
     script.delay_per_token = token_interval;
-    script.ids.reserve(request.max_tokens);
-    for (std::size_t i = 0; i < request.max_tokens; ++i) {
+    script.length = request.max_tokens;
+    for (std::size_t i = 0; i < kPeriod; ++i) {
       script.ids.push_back(ids[letter_index(request.sampling.seed, i)]);
     }
     return script;

@@ -22,7 +22,7 @@
 
 namespace daybreak::cli {
 
-// Returns letter `position` of the answer to a request with this seed: different ones differ soon.
+// Returns letter `position` of the answer to a request with this seed.
 [[nodiscard]] char scripted_letter(std::uint64_t seed, std::size_t position);
 
 struct ScriptedServerOptions {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -92,15 +93,14 @@ TEST(StreamReader, EndsWithoutFinishReasonOrDoneErrorsAndOtherStatusesAreSeen) {
   EXPECT_NE(fault_of(kHead + "zz\r\n").find("size of a chunk"), std::string::npos);
 }
 
-TEST(ScriptedLetters, NeighbouringSeedsDiffer) {
+TEST(ScriptedLetters, NoTwoSeedsHaveTheSameAndSomeOfTheFirstLettersDiffer) {
+  std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-    std::string one;
-    std::string other;
-    for (std::size_t i = 0; i < 26; ++i) {
-      one += scripted_letter(seed, i);
-      other += scripted_letter(seed + 1, i);
+    std::string text;
+    for (std::size_t i = 0; i < 12; ++i) {
+      text += scripted_letter(seed, i);
     }
-    EXPECT_NE(one, other) << seed;
+    EXPECT_TRUE(seen.insert(text).second) << seed;
   }
 }
 

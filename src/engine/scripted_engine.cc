@@ -26,9 +26,12 @@ struct ScriptedEngine::Answer {
   std::optional<FinishReason> ends_early;  // by cancel() or complete()
   bool finished = false;
 
+  [[nodiscard]] std::size_t length() const {
+    return script.ids.empty() || script.length == 0 ? script.ids.size() : script.length;
+  }
   // Nothing will happen until cancel() or stop().
   [[nodiscard]] bool silent() const {
-    return script.hang && usage.completion_tokens == script.ids.size() && !ends_early;
+    return script.hang && usage.completion_tokens == length() && !ends_early;
   }
 };
 
@@ -68,7 +71,6 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   const RequestId id{next_id_++};
   answer->id = id;
   answer->times.submitted = SteadyClock::now();
-  answer->due = SteadyClock::now() + answer->script.delay_per_token;
   if (options_.keep_requests) {
     requests_.push_back(answer->request);
   }
@@ -147,6 +149,7 @@ void ScriptedEngine::start_waiting() {
   while (!waiting_.empty() && answers_.size() - waiting_.size() < options_.max_sequences) {
     Answer& answer = *waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
+    answer.due = SteadyClock::now() + answer.script.delay_per_token;
     if (!answer.ends_early && !answer.silent()) {
       schedule(answer, answer.due);
     }
@@ -220,14 +223,15 @@ void ScriptedEngine::advance(Answer& answer, std::optional<FinishReason> ends_ea
   if (answer.request.max_tokens == 0) {
     return finish(answer, FinishReason::kLength, nullptr);
   }
-  if (answer.usage.completion_tokens < script.ids.size()) {
-    GeneratedToken token{.id = script.ids[answer.usage.completion_tokens++], .top = {}};
+  if (answer.usage.completion_tokens < answer.length()) {
+    GeneratedToken token{.id = script.ids[answer.usage.completion_tokens++ % script.ids.size()],
+                         .top = {}};
     if (const auto& wanted = answer.request.sampling.logprobs; wanted.has_value()) {
       token.logprob = script.logprob;
       token.top.assign(std::min<std::size_t>(*wanted, 1), {token.id, script.logprob});
     }
     const bool cut = answer.usage.completion_tokens == answer.request.max_tokens &&
-                     answer.usage.completion_tokens < script.ids.size();
+                     answer.usage.completion_tokens < answer.length();
     answer.due += script.delay_per_token;
     if (!answer.times.first_token) {
       answer.times.first_token = SteadyClock::now();

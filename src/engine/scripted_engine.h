@@ -23,9 +23,11 @@
 
 namespace daybreak::engine {
 
-// One answer. Tokens come one per Update, `delay_per_token` apart, cut at max_tokens (kLength).
+// One answer. Tokens come one per Update, `delay_per_token` apart from when it starts, cut at
+// max_tokens (kLength).
 struct Script {
   std::vector<TokenId> ids;
+  std::size_t length = 0;                     // tokens, for which `ids` begin again; 0: ids.size()
   FinishReason finish = FinishReason::kStop;  // when the ids are exhausted: kStop or kLength
   // Instead of `finish`: fail with this after the ids. kResourceLimit without ids is that of a
   // request that lost its place in the queue: it never started.

@@ -99,6 +99,32 @@ TEST(ScriptedEngine, RefusesBeyondItsQueueAndAcceptsAtTheBound) {
   EXPECT_EQ(engine.stop(milliseconds(0)), 3U);
 }
 
+TEST(ScriptedEngine, AnAnswerThatWaitedTakesItsTimeFromWhenItStarts) {
+  ScriptedEngine engine(says({7, 8, 9}, milliseconds(30)), {.max_sequences = 1});
+  AnswerCollector first;
+  AnswerCollector second;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(engine.submit(request(), first.fn()));
+  ASSERT_TRUE(engine.submit(request(), second.fn()));
+  first.wait();
+  second.wait();
+  // At least: three tokens of 30 ms, twice.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(180));
+}
+
+TEST(ScriptedEngine, IdsBeginAgainUntilTheLength) {
+  ScriptedEngine engine([](const GenerateRequest&) {
+    Script script;
+    script.ids = {7, 8, 9};
+    script.length = 7;
+    return script;
+  });
+  AnswerCollector answer;
+  ASSERT_TRUE(engine.submit(request(10), answer.fn()));
+  EXPECT_EQ(answer.wait(), FinishReason::kStop);
+  EXPECT_EQ(answer.ids(), (std::vector<TokenId>{7, 8, 9, 7, 8, 9, 7}));
+}
+
 TEST(ScriptedEngine, DrainRefusesNewRequestsAndStopWaitsForRunningOnes) {
   ScriptedEngine engine(says({7, 8}, milliseconds(10)));
   AnswerCollector answer;
