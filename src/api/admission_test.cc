@@ -330,9 +330,11 @@ TEST_F(AdmissionTest, WhoLosesItsPlaceInTheQueueIsToldSoAndPaysNothing) {
     EXPECT_NE(reply.find("Retry-After: 1\r\n"), std::string::npos) << reply;
     EXPECT_EQ(error_of(reply)["message"], "engine: full, try again later");
     EXPECT_TRUE(api_->engine.requests().back().yields_place);
+    EXPECT_TRUE(api_->engine.requests().back().may_displace);
   }
   EXPECT_EQ(status_of(post(chat_body(R"("n":2)"), bearer(key))), 429);
   EXPECT_FALSE(api_->engine.requests().back().yields_place) << "the other answer may have begun";
+  EXPECT_FALSE(api_->engine.requests().back().may_displace) << "the other may find no place";
   EXPECT_TRUE(entries().empty());
 }
 

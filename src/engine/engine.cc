@@ -79,15 +79,28 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
     return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
   }
   const bool full = waiting_.size() >= options_.max_queue;
-  if (full && !waiting_.displace(now, request.priority)) {
+  Job* const victim =
+      full && request.may_displace ? waiting_.find_displaceable(now, request.priority) : nullptr;
+  if (full && victim == nullptr) {
     ++stats_.rejected;
     return queue_full(options_.max_queue);
   }
-  ++stats_.submitted;
   const std::uint64_t id = next_id_++;
-  auto job = std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now);
-  live_.emplace(id, job.get());
-  waiting_.add(std::move(job));
+  Status queued = or_out_of_memory(Errc::kResourceLimit, "engine: a waiting request", [&] {
+    auto job = std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now);
+    live_.emplace(id, job.get());
+    waiting_.add(std::move(job));
+    return ok();
+  });
+  if (!queued) {
+    live_.erase(id);
+    ++stats_.rejected;
+    return std::move(queued).error();
+  }
+  if (victim != nullptr) {
+    waiting_.displace(*victim);  // last: nobody loses a place for one that failed
+  }
+  ++stats_.submitted;
   happened_ = true;
   wake_.notify_one();
   return RequestId{id};

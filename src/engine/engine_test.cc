@@ -228,6 +228,7 @@ TEST(Engine, AFullQueueGivesThePlaceOfTheLastToOneOfHigherPriority) {
     GenerateRequest r = request(which);
     r.priority = priority;
     r.yields_place = yields_place;
+    r.may_displace = true;
     return r;
   };
   AnswerCollector running;
@@ -250,6 +251,32 @@ TEST(Engine, AFullQueueGivesThePlaceOfTheLastToOneOfHigherPriority) {
     EXPECT_EQ(answer->wait(), FinishReason::kLength);
   }
   EXPECT_EQ(engine->stats().displaced, 1U);
+}
+
+TEST(Engine, NobodyLosesItsPlaceToOneThatMayNotDisplace) {
+  FakeModel::Observer observer;
+  Gate gate(observer);
+  const auto engine = start(observer, {.slots = 1}, {.max_queue = 2});
+  AnswerCollector answers[3];
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    GenerateRequest r = request(i);
+    r.yields_place = true;
+    ASSERT_TRUE(engine->submit(std::move(r), answers[i].fn()));
+    if (i == 0) {
+      gate.wait_entered();
+    }
+  }
+  // As the max_queue + 1 choices of one request come.
+  GenerateRequest higher = request(3);
+  higher.priority = kMaxPriority;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(engine->submit(higher, nullptr).error().code, Errc::kResourceLimit);
+  }
+  gate.open_for_good();
+  for (AnswerCollector& answer : answers) {
+    EXPECT_EQ(answer.wait(), FinishReason::kLength);
+  }
+  EXPECT_EQ(engine->stats().displaced, 0U);
 }
 
 TEST(Engine, WaitsForPositionsInOrderAndNeverDeadlocks) {
