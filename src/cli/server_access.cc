@@ -64,6 +64,7 @@ std::function<void()> key_poll(access::AccessPolicy* policy, engine::SlotControl
       log.info("keys reloaded");
       unwanted = true;
     }
+    unwanted = policy->note_expiries() || unwanted;
     // An engine that has too much to do between steps is asked at the next poll.
     if (unwanted && slots.between_steps([](engine::Slots& all) { all.erase_unwanted(); })) {
       unwanted = false;
