@@ -338,6 +338,23 @@ TEST_F(AdmissionTest, WhoLosesItsPlaceInTheQueueIsToldSoAndPaysNothing) {
   EXPECT_TRUE(entries().empty());
 }
 
+TEST_F(AdmissionTest, WhoseKeyEndsBeforeTheRequestStartsPaysNothing) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.requests_per_minute = 1;
+  const std::string key = add_key(settings);
+  start([](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.error = Error{Errc::kUnauthenticated, "the API key was revoked"};
+    return script;
+  });
+  for (const char* more : {"", R"("stream":true)"}) {
+    const std::string reply = post(chat_body(more), bearer(key));
+    EXPECT_EQ(status_of(reply), 401) << reply;
+    EXPECT_EQ(error_of(reply)["message"], "the API key was revoked");
+  }
+  EXPECT_TRUE(entries().empty());
+}
+
 TEST_F(AdmissionTest, WhatAClientThatLeftHasUsedIsWrittenDown) {
   const std::string key = add_key(access::test_settings());
   start([](const engine::GenerateRequest& request) {

@@ -43,7 +43,7 @@ Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& co
   return policy;
 }
 
-engine::MayKeepFn may_keep(std::shared_ptr<const access::AccessPolicy> policy) {
+engine::OwnerValidFn owner_valid(std::shared_ptr<const access::AccessPolicy> policy) {
   if (policy == nullptr) {
     return nullptr;
   }

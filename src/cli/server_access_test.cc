@@ -38,7 +38,7 @@ TEST(ServerAccess, WhatIsKeptIsLookedAtWhenKeysHaveChanged) {
   const std::shared_ptr<access::AccessPolicy> policy = *open_access(config, "k3");
   Log log({.sink = [](std::string_view) {}});
   CountingSlots slots;
-  const engine::MayKeepFn may = may_keep(policy);
+  const engine::OwnerValidFn may = owner_valid(policy);
   const auto poll = key_poll(policy.get(), slots, log);
   poll();
   EXPECT_EQ(slots.tasks, 0);
@@ -74,7 +74,7 @@ TEST(ServerAccess, WhatIsKeptIsLookedAtWhenAKeyHasExpired) {
       *access::AccessPolicy::create(std::move(options));
   Log log({.sink = [](std::string_view) {}});
   CountingSlots slots;
-  const engine::MayKeepFn may = may_keep(policy);
+  const engine::OwnerValidFn may = owner_valid(policy);
   const auto poll = key_poll(policy.get(), slots, log);
   struct Step {
     const char* now;
@@ -98,7 +98,7 @@ TEST(ServerAccess, WhatIsKeptIsLookedAtWhenAKeyHasExpired) {
 TEST(ServerAccess, WithoutKeysEverythingMayBeKept) {
   Log log({.sink = [](std::string_view) {}});
   CountingSlots slots;
-  EXPECT_EQ(may_keep(nullptr), nullptr);
+  EXPECT_EQ(owner_valid(nullptr), nullptr);
   key_poll(nullptr, slots, log)();
   EXPECT_EQ(slots.tasks, 0);
 }

@@ -54,7 +54,7 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       logits_(model_->slots() * vocab_size_),
       slots_(*model_, {.reuse = options.prefix_reuse,
                        .max_age = options.kept_age,
-                       .may_keep = options.may_keep,
+                       .owner_valid = options.owner_valid,
                        .clock = options.clock}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
@@ -305,6 +305,10 @@ bool Engine::admit_one(Job& next) {
 }
 
 Result<SlotTable::Place> Engine::place_for(const Job& job) {
+  if (!slots_.owner_valid(job.request().isolation)) {
+    return Error{Errc::kUnauthenticated,
+                 "the API key was revoked or has expired while the request waited"};
+  }
   if (job.request().prompt_logprobs && prompt_rows_.empty()) {
     DAYBREAK_CHECK_OK(or_out_of_memory(Errc::kResourceLimit, "prompt_logprobs", [&] {
       prompt_rows_.resize(options_.prompt_rows * vocab_size_);
@@ -483,19 +487,6 @@ void Engine::draw(Job& job) {
     submit_mask(job);  // first, so that it is under way while the caller is told
   }
   deliver(job, *drawn);
-}
-
-void Engine::deliver(Job& job, const Job::Drawn& drawn) {
-  record_token(job);
-  if (drawn.finish.has_value()) {
-    retire(job, *drawn.finish);
-  }
-  job.report({&drawn.token, 1}, drawn.finish);
-}
-
-void Engine::finish(Job& job, FinishReason reason, const Error* error) {
-  retire(job, reason);
-  job.report({}, reason, error);
 }
 
 }  // namespace daybreak::engine
