@@ -109,9 +109,9 @@ TEST(EngineQueue, WhoseOwnerIsNotServedAnyMoreDoesNotStart) {
   FakeModel::Observer observer;
   StepGate gate(observer);
   std::atomic<bool> revoked{false};
-  const auto engine = start(
-      observer, {.slots = 1},
-      {.owner_valid = [&](const std::string& isolation) { return isolation != "a" || !revoked; }});
+  const auto engine = start(observer, {.owner_valid = [&](const std::string& isolation) {
+                              return isolation != "a" || !revoked;
+                            }});
   const auto of = [](std::uint64_t which, const char* isolation) {
     GenerateRequest r = request(which);
     r.isolation = isolation;
