@@ -127,6 +127,8 @@ class AccessPolicy {
 
   // See KeyStore::reload(); false on an open server.
   [[nodiscard]] Result<bool> reload_keys();
+  // See KeyStore::note_expiries(); false on an open server.
+  [[nodiscard]] bool note_expiries() { return options_.keys && options_.keys->note_expiries(); }
 
   [[nodiscard]] bool open_to_all() const { return options_.keys == nullptr; }
   // Null if there is none. Lives as long as the policy.

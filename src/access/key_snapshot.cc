@@ -34,6 +34,9 @@ void KeySnapshot::add(const Digest& digest, std::shared_ptr<const ApiKey> key,
                       std::optional<UtcMicros> expires) {
   if (by_id_.try_emplace(static_cast<std::int64_t>(key->id), key).second) {
     by_owner_.emplace(owner_of(*key), key);
+    if (key->settings.expires) {
+      expiries_.insert(*key->settings.expires);
+    }
   }
   entries_.insert_or_assign(digest, Entry{std::move(key), expires});
 }
@@ -71,6 +74,11 @@ Result<std::shared_ptr<const ApiKey>> KeySnapshot::find(KeyId id, UtcMicros now)
 bool KeySnapshot::has_owner(std::string_view owner, UtcMicros now) const {
   const auto [first, last] = by_owner_.equal_range(owner);
   return std::any_of(first, last, [&](const auto& one) { return check_valid(*one.second, now); });
+}
+
+std::optional<UtcMicros> KeySnapshot::next_expiry(UtcMicros time) const {
+  const auto next = expiries_.upper_bound(time);
+  return next == expiries_.end() ? std::nullopt : std::optional(*next);
 }
 
 }  // namespace daybreak::access

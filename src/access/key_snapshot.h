@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -42,6 +43,9 @@ class KeySnapshot {
   // Whether any key of this owner (owner_of()) is valid at `now`.
   [[nodiscard]] bool has_owner(std::string_view owner, UtcMicros now) const;
 
+  // When the first key that expires after `time` does; nothing: none does.
+  [[nodiscard]] std::optional<UtcMicros> next_expiry(UtcMicros time) const;
+
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
@@ -59,6 +63,7 @@ class KeySnapshot {
   Pepper pepper_;
   std::unordered_map<std::int64_t, std::shared_ptr<const ApiKey>> by_id_;
   std::multimap<std::string, std::shared_ptr<const ApiKey>, std::less<>> by_owner_;
+  std::set<UtcMicros> expiries_;
   std::unordered_map<Digest, Entry, DigestHash, DigestEqual> entries_;
 };
 

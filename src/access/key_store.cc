@@ -155,6 +155,13 @@ bool KeyStore::has_owner(std::string_view owner) const {
   return snapshot()->has_owner(owner, clock_.now());
 }
 
+bool KeyStore::note_expiries() {
+  const std::lock_guard lock(mutex_);
+  const UtcMicros since = std::exchange(expiries_noted_, clock_.now());
+  const std::optional<UtcMicros> next = snapshot()->next_expiry(since);
+  return next && *next <= expiries_noted_;
+}
+
 Result<std::string> KeyStore::seal(std::string_view text) const {
   // No key text begins like this: a seal is never the digest of a key.
   DAYBREAK_TRY(const Digest digest, hmac_sha256(pepper_, "seal\n" + std::string(text)));

@@ -70,6 +70,10 @@ class KeyStore {
   // See KeySnapshot::has_owner().
   [[nodiscard]] bool has_owner(std::string_view owner) const;
 
+  // Whether a key has expired since the last call; the first one counts from open(). For a timer of
+  // a second.
+  [[nodiscard]] bool note_expiries();
+
   // Returns 64 hexadecimal digits that only a store with the same pepper returns for `text`.
   // Thread-safe. Errors: those of hmac_sha256().
   [[nodiscard]] Result<std::string> seal(std::string_view text) const;
@@ -80,7 +84,10 @@ class KeyStore {
 
  private:
   KeyStore(Database database, const Pepper& pepper, const UtcClock& clock)
-      : database_(std::move(database)), pepper_(pepper), clock_(clock) {}
+      : database_(std::move(database)),
+        pepper_(pepper),
+        clock_(clock),
+        expiries_noted_(clock.now()) {}
   [[nodiscard]] std::shared_ptr<const KeySnapshot> snapshot() const;
   [[nodiscard]] Result<ApiKey> change_settings(KeyId id, const Change& change);
   [[nodiscard]] Result<std::string> add_secret(KeyId id, UtcMicros now);
@@ -94,6 +101,7 @@ class KeyStore {
   Database database_;
   const Pepper pepper_;
   const UtcClock& clock_;
+  UtcMicros expiries_noted_;        // until when
   std::int64_t data_version_ = -1;  // of SQLite: whether another connection wrote anything
   std::int64_t key_changes_ = -1;   // of meta: whether keys changed
 };

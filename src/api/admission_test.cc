@@ -330,9 +330,28 @@ TEST_F(AdmissionTest, WhoLosesItsPlaceInTheQueueIsToldSoAndPaysNothing) {
     EXPECT_NE(reply.find("Retry-After: 1\r\n"), std::string::npos) << reply;
     EXPECT_EQ(error_of(reply)["message"], "engine: full, try again later");
     EXPECT_TRUE(api_->engine.requests().back().yields_place);
+    EXPECT_TRUE(api_->engine.requests().back().may_displace);
   }
   EXPECT_EQ(status_of(post(chat_body(R"("n":2)"), bearer(key))), 429);
   EXPECT_FALSE(api_->engine.requests().back().yields_place) << "the other answer may have begun";
+  EXPECT_FALSE(api_->engine.requests().back().may_displace) << "the other may find no place";
+  EXPECT_TRUE(entries().empty());
+}
+
+TEST_F(AdmissionTest, WhoseKeyEndsBeforeTheRequestStartsPaysNothing) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.requests_per_minute = 1;
+  const std::string key = add_key(settings);
+  start([](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.error = Error{Errc::kUnauthenticated, "the API key was revoked"};
+    return script;
+  });
+  for (const char* more : {"", R"("stream":true)"}) {
+    const std::string reply = post(chat_body(more), bearer(key));
+    EXPECT_EQ(status_of(reply), 401) << reply;
+    EXPECT_EQ(error_of(reply)["message"], "the API key was revoked");
+  }
   EXPECT_TRUE(entries().empty());
 }
 

@@ -109,6 +109,7 @@ engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t
   request.isolation = chat.isolation;
   request.priority = chat.priority;
   request.yields_place = chat.yields_place;
+  request.may_displace = chat.may_displace;
   engine::SamplingParams& to = request.sampling;
   to.temperature = static_cast<float>(from.temperature);
   to.top_p = static_cast<float>(from.top_p);

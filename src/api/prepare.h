@@ -36,6 +36,7 @@ struct PreparedChat {
   std::string isolation;
   int priority = 0;
   bool yields_place = false;
+  bool may_displace = false;
 };
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not

@@ -51,11 +51,11 @@ bool note_outcome(const Deltas& deltas, access::Outcome& outcome) {
   return ended;
 }
 
-// Whether the generator gave the request up before it started, for want of a place or of memory: as
-// after a refusal, nothing is to be paid.
+// Whether the generator gave the request up before it started, for want of a place, of memory or of
+// a valid key: as after a refusal, nothing is to be paid.
 template <class Generation>
 bool took_nothing(const Error& error, const Generation& generation) {
-  return error.code == Errc::kResourceLimit &&
+  return (error.code == Errc::kResourceLimit || error.code == Errc::kUnauthenticated) &&
          std::ranges::none_of(generation.times(), [](const engine::RequestTimes& times) {
            return times.started.has_value();
          });

@@ -62,8 +62,10 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
     co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
   }
   admission.identify(chat);
+  // Of several choices a later one may find no place: then nobody may have gone for the others.
+  chat.may_displace = call.choices() == 1;
   // Nothing may have been sent of what makes room for others: no answer beside it, no head.
-  chat.yields_place = call.choices() == 1 &&
+  chat.yields_place = chat.may_displace &&
                       !(chat.request.stream && context.options.keep_alive_comments.count() > 0);
   auto constraint = co_await compile_constraint(context, exchange, chat);
   if (!constraint) {

@@ -139,7 +139,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .prefix_reuse = config.prefix_reuse == "on" ? engine::PrefixReuse::kOn
                                                                 : engine::PrefixReuse::kOff,
                     .kept_age = std::chrono::seconds(config.kept_sequence_seconds),
-                    .may_keep = may_keep(access),
+                    .owner_valid = owner_valid(access),
                     .timeline_steps = config.step_timeline}));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   DAYBREAK_TRY(const auto service,

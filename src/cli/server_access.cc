@@ -43,7 +43,7 @@ Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& co
   return policy;
 }
 
-engine::MayKeepFn may_keep(std::shared_ptr<const access::AccessPolicy> policy) {
+engine::OwnerValidFn owner_valid(std::shared_ptr<const access::AccessPolicy> policy) {
   if (policy == nullptr) {
     return nullptr;
   }
@@ -64,6 +64,7 @@ std::function<void()> key_poll(access::AccessPolicy* policy, engine::SlotControl
       log.info("keys reloaded");
       unwanted = true;
     }
+    unwanted = policy->note_expiries() || unwanted;
     // An engine that has too much to do between steps is asked at the next poll.
     if (unwanted && slots.between_steps([](engine::Slots& all) { all.erase_unwanted(); })) {
       unwanted = false;

@@ -27,13 +27,12 @@ namespace daybreak::cli {
 [[nodiscard]] Result<access::Prices> read_prices(const ServerConfig& config,
                                                  const std::string& model);
 
-// Returns whose sequences the engine may keep: those of owners with a valid key. Null, for every
-// one's, without a policy.
-[[nodiscard]] engine::MayKeepFn may_keep(std::shared_ptr<const access::AccessPolicy> policy);
+// Returns whom the engine serves: owners with a valid key. Null, for every one, without a policy.
+[[nodiscard]] engine::OwnerValidFn owner_valid(std::shared_ptr<const access::AccessPolicy> policy);
 
-// Returns what to do at every poll: take over what was changed of the keys, say so, and have
-// `slots` forget what may not be kept any more. Failing is logged, and the keys stay as they were.
-// All outlive it. Without a policy it does nothing.
+// Returns what to do at every poll: take over what was changed of the keys, say so, and, then or
+// when a key has expired, have `slots` forget what may not be kept any more. Failing is logged, and
+// the keys stay as they were. All outlive it. Without a policy it does nothing.
 [[nodiscard]] std::function<void()> key_poll(access::AccessPolicy* policy,
                                              engine::SlotControl& slots, Log& log);
 

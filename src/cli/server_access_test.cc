@@ -38,7 +38,7 @@ TEST(ServerAccess, WhatIsKeptIsLookedAtWhenKeysHaveChanged) {
   const std::shared_ptr<access::AccessPolicy> policy = *open_access(config, "k3");
   Log log({.sink = [](std::string_view) {}});
   CountingSlots slots;
-  const engine::MayKeepFn may = may_keep(policy);
+  const engine::OwnerValidFn may = owner_valid(policy);
   const auto poll = key_poll(policy.get(), slots, log);
   poll();
   EXPECT_EQ(slots.tasks, 0);
@@ -55,10 +55,50 @@ TEST(ServerAccess, WhatIsKeptIsLookedAtWhenKeysHaveChanged) {
   EXPECT_FALSE(may("key:1\n"));
 }
 
+TEST(ServerAccess, WhatIsKeptIsLookedAtWhenAKeyHasExpired) {
+  const testing::TemporaryDirectory dir;
+  const std::filesystem::path db = dir / "access.db";
+  access::ManualUtc utc("2026-11-30T12:00:00Z");
+  access::AccessOptions options;
+  options.keys = *access::KeyStore::open(
+      {.database = db, .pepper = {}, .missing = access::Database::Missing::kCreate, .clock = &utc});
+  options.ledger = *access::Ledger::open({.database = db});
+  options.utc = &utc;
+  for (const char* expires :
+       {"2026-11-30T11:00:00Z", "2026-11-30T12:00:10Z", "2026-11-30T12:00:20Z"}) {
+    access::KeySettings settings = access::test_settings();
+    settings.expires = *access::parse_utc(expires);
+    ASSERT_TRUE(options.keys->create(settings));
+  }
+  const std::shared_ptr<access::AccessPolicy> policy =
+      *access::AccessPolicy::create(std::move(options));
+  Log log({.sink = [](std::string_view) {}});
+  CountingSlots slots;
+  const engine::OwnerValidFn may = owner_valid(policy);
+  const auto poll = key_poll(policy.get(), slots, log);
+  struct Step {
+    const char* now;
+    int refuse;
+    int tasks;
+  };
+  for (const Step& step : {Step{"2026-11-30T12:00:09Z", 0, 0},
+                           {"2026-11-30T12:00:10Z", 1, 0},
+                           {"2026-11-30T12:00:10Z", 0, 1},
+                           {"2026-11-30T12:00:11Z", 0, 1},
+                           {"2026-11-30T12:00:21Z", 0, 2},
+                           {"2026-11-30T12:00:30Z", 0, 2}}) {
+    utc.set(step.now);
+    slots.refuse = step.refuse;
+    poll();
+    EXPECT_EQ(slots.tasks, step.tasks) << step.now;
+  }
+  EXPECT_FALSE(may("key:2\n"));
+}
+
 TEST(ServerAccess, WithoutKeysEverythingMayBeKept) {
   Log log({.sink = [](std::string_view) {}});
   CountingSlots slots;
-  EXPECT_EQ(may_keep(nullptr), nullptr);
+  EXPECT_EQ(owner_valid(nullptr), nullptr);
   key_poll(nullptr, slots, log)();
   EXPECT_EQ(slots.tasks, 0);
 }

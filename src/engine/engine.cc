@@ -54,7 +54,7 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       logits_(model_->slots() * vocab_size_),
       slots_(*model_, {.reuse = options.prefix_reuse,
                        .max_age = options.kept_age,
-                       .may_keep = options.may_keep,
+                       .owner_valid = options.owner_valid,
                        .clock = options.clock}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
@@ -79,15 +79,28 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
     return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
   }
   const bool full = waiting_.size() >= options_.max_queue;
-  if (full && !waiting_.displace(now, request.priority)) {
+  Job* const victim =
+      full && request.may_displace ? waiting_.find_displaceable(now, request.priority) : nullptr;
+  if (full && victim == nullptr) {
     ++stats_.rejected;
     return queue_full(options_.max_queue);
   }
-  ++stats_.submitted;
   const std::uint64_t id = next_id_++;
-  auto job = std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now);
-  live_.emplace(id, job.get());
-  waiting_.add(std::move(job));
+  Status queued = or_out_of_memory(Errc::kResourceLimit, "engine: a waiting request", [&] {
+    auto job = std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now);
+    live_.emplace(id, job.get());
+    waiting_.add(std::move(job));
+    return ok();
+  });
+  if (!queued) {
+    live_.erase(id);
+    ++stats_.rejected;
+    return std::move(queued).error();
+  }
+  if (victim != nullptr) {
+    waiting_.displace(*victim);  // last: nobody loses a place for one that failed
+  }
+  ++stats_.submitted;
   happened_ = true;
   wake_.notify_one();
   return RequestId{id};
@@ -292,6 +305,10 @@ bool Engine::admit_one(Job& next) {
 }
 
 Result<SlotTable::Place> Engine::place_for(const Job& job) {
+  if (!slots_.owner_valid(job.request().isolation)) {
+    return Error{Errc::kUnauthenticated,
+                 "the API key was revoked or has expired while the request waited"};
+  }
   if (job.request().prompt_logprobs && prompt_rows_.empty()) {
     DAYBREAK_CHECK_OK(or_out_of_memory(Errc::kResourceLimit, "prompt_logprobs", [&] {
       prompt_rows_.resize(options_.prompt_rows * vocab_size_);
@@ -470,19 +487,6 @@ void Engine::draw(Job& job) {
     submit_mask(job);  // first, so that it is under way while the caller is told
   }
   deliver(job, *drawn);
-}
-
-void Engine::deliver(Job& job, const Job::Drawn& drawn) {
-  record_token(job);
-  if (drawn.finish.has_value()) {
-    retire(job, *drawn.finish);
-  }
-  job.report({&drawn.token, 1}, drawn.finish);
-}
-
-void Engine::finish(Job& job, FinishReason reason, const Error* error) {
-  retire(job, reason);
-  job.report({}, reason, error);
 }
 
 }  // namespace daybreak::engine

@@ -59,7 +59,7 @@ struct EngineOptions {
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   PrefixReuse prefix_reuse = PrefixReuse::kOn;
   std::chrono::seconds kept_age = kKeptAge;  // see KeepOptions, as of the next one
-  MayKeepFn may_keep = nullptr;
+  OwnerValidFn owner_valid = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
 };
@@ -99,7 +99,8 @@ class Engine final : public Generator, public SlotControl {
   void admit();
   // Returns false if it has to wait.
   bool admit_one(Job& next);
-  // What `job` needs before it can run. Errors: as SlotTable::take; then nothing has changed.
+  // What `job` needs before it can run. Errors: as SlotTable::take, kUnauthenticated (its owner is
+  // not served any more); then nothing has changed.
   Result<SlotTable::Place> place_for(const Job& job);
   // These two return whether anything changed.
   bool step();          // of every request that is not due

@@ -78,4 +78,17 @@ void Engine::retire(Job& job, FinishReason reason) {
   }
 }
 
+void Engine::deliver(Job& job, const Job::Drawn& drawn) {
+  record_token(job);
+  if (drawn.finish.has_value()) {
+    retire(job, *drawn.finish);
+  }
+  job.report({&drawn.token, 1}, drawn.finish);
+}
+
+void Engine::finish(Job& job, FinishReason reason, const Error* error) {
+  retire(job, reason);
+  job.report({}, reason, error);
+}
+
 }  // namespace daybreak::engine

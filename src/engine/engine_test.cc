@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "engine/answer_collector.h"
 #include "engine/fake_model.h"
+#include "engine/step_gate.h"
 
 namespace daybreak::engine {
 namespace {
@@ -56,38 +57,6 @@ std::unique_ptr<Engine> start(FakeModel::Observer& observer, const FakeModelOpti
   return *Engine::start(std::make_unique<FakeModel>(model, observer), options);
 }
 
-// Holds the engine inside each step until it is opened.
-class Gate {
- public:
-  explicit Gate(FakeModel::Observer& observer) {
-    observer.before_step = [this](std::span<const StepChunk>) {
-      std::unique_lock lock(mutex_);
-      ++entered_;
-      changed_.notify_all();
-      changed_.wait(lock, [this] { return opened_ >= entered_; });
-      return ok();
-    };
-  }
-  void wait_entered() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return entered_ == opened_ + 1; });
-  }
-  void open() { open_steps(1); }
-  void open_for_good() { open_steps(1'000'000); }
-
- private:
-  void open_steps(std::size_t count) {
-    const std::lock_guard lock(mutex_);
-    opened_ += count;
-    changed_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t entered_ = 0;
-  std::size_t opened_ = 0;
-};
-
 TEST(Engine, AnswersEqualTheOneAtATimeLoopWhateverTheBudget) {
   for (const std::size_t step_tokens : {1U, 2U, 3U, 7U, 512U}) {
     SCOPED_TRACE(step_tokens);
@@ -134,7 +103,7 @@ TEST(Engine, StopsAtAStopIdAndDeliversIt) {
 
 TEST(Engine, GeneratingRequestsAdvanceInEveryStepWhileALongPromptIsRead) {
   FakeModel::Observer observer;
-  Gate gate(observer);
+  StepGate gate(observer);
   const auto engine = start(observer, {}, {.step_tokens = 10});
   AnswerCollector first;
   AnswerCollector longer;
@@ -200,58 +169,6 @@ TEST(Engine, TheContextIsABoundForPromptAndAnswer) {
             "max_tokens: expected at most 40 (context of 100 less a prompt of 60), found 41");
 }
 
-TEST(Engine, TheQueueIsBounded) {
-  FakeModel::Observer observer;
-  Gate gate(observer);
-  const auto engine = start(observer, {.slots = 1}, {.max_queue = 2});
-  AnswerCollector answers[3];
-  ASSERT_TRUE(engine->submit(request(0), answers[0].fn()));
-  gate.wait_entered();
-  ASSERT_TRUE(engine->submit(request(1), answers[1].fn()));
-  ASSERT_TRUE(engine->submit(request(2), answers[2].fn()));
-  const Result<RequestId> refused = engine->submit(request(3), nullptr);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::kResourceLimit);
-  EXPECT_EQ(engine->stats().queued, 2U);
-  EXPECT_EQ(engine->stats().running, 1U);
-  gate.open_for_good();
-  for (AnswerCollector& answer : answers) {
-    EXPECT_EQ(answer.wait(), FinishReason::kLength);
-  }
-}
-
-TEST(Engine, AFullQueueGivesThePlaceOfTheLastToOneOfHigherPriority) {
-  FakeModel::Observer observer;
-  Gate gate(observer);
-  const auto engine = start(observer, {.slots = 1}, {.max_queue = 2});
-  const auto with = [](std::uint64_t which, int priority, bool yields_place) {
-    GenerateRequest r = request(which);
-    r.priority = priority;
-    r.yields_place = yields_place;
-    return r;
-  };
-  AnswerCollector running;
-  AnswerCollector stays;
-  AnswerCollector displaced;
-  AnswerCollector higher;
-  ASSERT_TRUE(engine->submit(with(0, 0, true), running.fn()));
-  gate.wait_entered();
-  ASSERT_TRUE(engine->submit(with(1, 0, false), stays.fn()));
-  ASSERT_TRUE(engine->submit(with(2, 3, true), displaced.fn()));
-  EXPECT_EQ(engine->submit(with(3, 3, true), nullptr).error().code, Errc::kResourceLimit);
-  ASSERT_TRUE(engine->submit(with(4, 4, true), higher.fn()));
-  EXPECT_EQ(engine->stats().queued, 2U);
-  EXPECT_EQ(engine->submit(with(5, 4, true), nullptr).error().code, Errc::kResourceLimit);
-  gate.open_for_good();
-  EXPECT_EQ(displaced.wait(), FinishReason::kError);
-  EXPECT_EQ(displaced.error(), "engine: expected at most 2 waiting requests, try again later");
-  EXPECT_TRUE(displaced.ids().empty());
-  for (AnswerCollector* answer : {&running, &stays, &higher}) {
-    EXPECT_EQ(answer->wait(), FinishReason::kLength);
-  }
-  EXPECT_EQ(engine->stats().displaced, 1U);
-}
-
 TEST(Engine, WaitsForPositionsInOrderAndNeverDeadlocks) {
   // Room for 64 positions: each request needs 32, so two run at once although five slots exist; the
   // one that needs all of them is not overtaken for ever.
@@ -293,7 +210,7 @@ TEST(Engine, FailsARequestThatCannotGetMemoryThoughNobodyElseRuns) {
 
 TEST(Engine, CancelFreesTheSlotWithinOneStepInEveryPhase) {
   FakeModel::Observer observer;
-  Gate gate(observer);
+  StepGate gate(observer);
   const auto engine = start(observer, {.slots = 2}, {.step_tokens = 8});
   AnswerCollector decoding;
   AnswerCollector reading;
@@ -328,7 +245,7 @@ TEST(Engine, CancelFreesTheSlotWithinOneStepInEveryPhase) {
 // What a stop string ends is an answer like any other, in the counts too.
 TEST(Engine, ACompleteAnswerEndsAsOneThatStopped) {
   FakeModel::Observer observer;
-  Gate gate(observer);
+  StepGate gate(observer);
   const auto engine = start(observer, {.slots = 2}, {});
   AnswerCollector collector;
   const RequestId id = *engine->submit(request(1, 4, 50), collector.fn());
@@ -416,7 +333,7 @@ TEST(Engine, DrainFinishesWhatWasAcceptedAndRefusesTheRest) {
 
 TEST(Engine, StopCancelsWhatItsDeadlineCuts) {
   FakeModel::Observer observer;
-  Gate gate(observer);
+  StepGate gate(observer);
   const auto engine = start(observer, {.slots = 1});
   AnswerCollector running;
   AnswerCollector queued;

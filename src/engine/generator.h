@@ -55,6 +55,9 @@ struct GenerateRequest {
   // Whether it may lose its place in a full queue to a request that would start before it: then it
   // ends with kError, kResourceLimit, and has not started.
   bool yields_place = false;
+  // Whether it may take such a place. Of a request that is only of use beside others, which may
+  // find none, it must not.
+  bool may_displace = false;
 };
 
 struct TokenLogprob {
@@ -126,8 +129,8 @@ class Generator {
   // `finish` set; after an error never. The first call may come before submit() returns.
   // Errors: kInvalidArgument (empty prompt, id outside the vocabulary, a parameter out of range),
   // kTooLarge (prompt or prompt + max_tokens can never fit), kResourceLimit (queue full, and nobody
-  // in it yields to this one),
-  // kUnavailable (draining or stopped). Thread-safe.
+  // in it yields to this one; or no memory for it, then nobody has yielded), kUnavailable (draining
+  // or stopped). Thread-safe.
   [[nodiscard]] virtual Result<RequestId> submit(GenerateRequest request, UpdateFn on_update) = 0;
 
   // Ends a request, queued or running, within one model step: its last Update carries kCancelled.

@@ -211,7 +211,9 @@ void ScriptedEngine::advance(Answer& answer, std::optional<FinishReason> ends_ea
   if (ends_early) {
     return finish(answer, *ends_early, nullptr);
   }
-  if (script.error && script.error->code == Errc::kResourceLimit && script.ids.empty()) {
+  const bool gave_up = script.error && (script.error->code == Errc::kResourceLimit ||
+                                        script.error->code == Errc::kUnauthenticated);
+  if (gave_up && script.ids.empty()) {
     return finish(answer, FinishReason::kError, &*script.error);
   }
   if (!answer.times.started) {

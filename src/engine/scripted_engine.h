@@ -29,8 +29,8 @@ struct Script {
   std::vector<TokenId> ids;
   std::size_t length = 0;                     // tokens, for which `ids` begin again; 0: ids.size()
   FinishReason finish = FinishReason::kStop;  // when the ids are exhausted: kStop or kLength
-  // Instead of `finish`: fail with this after the ids. kResourceLimit without ids is that of a
-  // request that lost its place in the queue: it never started.
+  // Instead of `finish`: fail with this after the ids. kResourceLimit and kUnauthenticated
+  // without ids are those of a request that waited and never started.
   std::optional<Error> error;
   bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
   std::chrono::microseconds delay_per_token{0};

@@ -45,7 +45,7 @@ Result<SlotTable::Place> SlotTable::take(const Job& job) {
 
 void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   slots_[slot].job = nullptr;
-  if (options_.reuse == PrefixReuse::kOff || left.ids.empty() || !may_keep(left.isolation)) {
+  if (options_.reuse == PrefixReuse::kOff || left.ids.empty() || !owner_valid(left.isolation)) {
     return;
   }
   // What the answer did not need goes back now; to give back cannot fail.
@@ -111,7 +111,7 @@ std::optional<Clock::TimePoint> SlotTable::next_end() const {
 }
 
 std::size_t SlotTable::erase_unwanted() {
-  return erase_if([&](const Slot& slot) { return !may_keep(slot.kept.isolation); });
+  return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.isolation); });
 }
 
 std::size_t SlotTable::erase_all() {
@@ -213,7 +213,7 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
   if (saved.ids.empty()) {
     return Error{Errc::kCorrupt, "saved slot: expected one id or more, found none"};
   }
-  if (!may_keep(saved.text)) {
+  if (!owner_valid(saved.text)) {
     return Error{Errc::kPermission, "saved slot: nobody who has a key here may go on from it"};
   }
   const std::size_t positions = saved.ids.size();

@@ -30,16 +30,17 @@ namespace daybreak::engine {
 
 enum class PrefixReuse : std::uint8_t { kOff, kOn };
 
-// Whether a sequence of requests with this GenerateRequest::isolation may be kept. Called on the
-// engine's thread at the end of each request: must be quick and not throw.
-using MayKeepFn = std::function<bool(const std::string& isolation)>;
+// Whether the owner of requests with this GenerateRequest::isolation is still served: else those
+// that wait do not start, and their sequences are not kept. Called on the engine's thread before
+// the start and at the end of each request: must be quick and not throw.
+using OwnerValidFn = std::function<bool(const std::string& isolation)>;
 
 inline constexpr std::chrono::seconds kKeptAge{3600};
 
 struct KeepOptions {
   PrefixReuse reuse = PrefixReuse::kOn;
   std::chrono::seconds max_age = kKeptAge;  // of a kept sequence that no request goes on from
-  MayKeepFn may_keep = nullptr;             // null: every one may
+  OwnerValidFn owner_valid = nullptr;       // null: every one is
   const Clock* clock = &Clock::steady();    // outlives the table
 };
 
@@ -63,6 +64,10 @@ class SlotTable final : public Slots {
   // Ends a job's hold on its slot. `left`: what it has processed, to be kept; empty: nothing.
   void give_back(std::size_t slot, ProcessedSequence left);
 
+  // See OwnerValidFn.
+  [[nodiscard]] bool owner_valid(const std::string& isolation) const {
+    return !options_.owner_valid || options_.owner_valid(isolation);
+  }
   // Whether a request like this may go on from a kept sequence at all.
   [[nodiscard]] bool may_reuse(const GenerateRequest& request) const;
 
@@ -93,9 +98,6 @@ class SlotTable final : public Slots {
   // Returns the slot of the longest kept sequence that `request` goes on from.
   [[nodiscard]] std::optional<std::size_t> find_prefix(const GenerateRequest& request) const;
   [[nodiscard]] std::size_t empty_slot() const;
-  [[nodiscard]] bool may_keep(const std::string& isolation) const {
-    return !options_.may_keep || options_.may_keep(isolation);
-  }
   // Forgets the sequence used longest ago. Returns false if none is kept.
   bool evict();
   // Forgets the kept sequences of which goes(slot). Returns how many there were.

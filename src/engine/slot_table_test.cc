@@ -38,7 +38,7 @@ struct SlotTableTest : ::testing::Test {
   std::string unwanted = "nobody's";  // isolation of what may not be kept
   SlotTable table{model,
                   {.max_age = std::chrono::seconds(100),
-                   .may_keep = [this](const std::string& whose) { return whose != unwanted; },
+                   .owner_valid = [this](const std::string& whose) { return whose != unwanted; },
                    .clock = &clock}};
 
   // Reads `prompt` and leaves it kept; returns the slot.

@@ -68,8 +68,8 @@ class Slots {
   // Forgets every kept sequence. Returns how many there were.
   virtual std::size_t erase_all() = 0;
 
-  // Forgets those that may not be kept any more, as MayKeepFn (slot_table.h) now says. Returns how
-  // many there were. Later ones are asked about at the end of their request.
+  // Forgets those whose owner is not served any more, as OwnerValidFn (slot_table.h) now says.
+  // Returns how many there were. Later ones are asked about at the end of their request.
   virtual std::size_t erase_unwanted() = 0;
 };
 

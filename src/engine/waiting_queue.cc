@@ -23,16 +23,14 @@ void WaitingQueue::add(std::unique_ptr<Job> job) {
   jobs_.insert(place, std::move(job));
 }
 
-bool WaitingQueue::displace(Clock::TimePoint now, int priority) {
+Job* WaitingQueue::find_displaceable(Clock::TimePoint now, int priority) const {
   const Clock::TimePoint its = rank(now, priority);
   for (auto job = jobs_.rbegin(); job != jobs_.rend() && rank_of(*job) > its; ++job) {
     if ((*job)->request().yields_place && !(*job)->displaced && !(*job)->cancelled) {
-      (*job)->displaced = true;
-      ++displaced_;
-      return true;
+      return job->get();
     }
   }
-  return false;
+  return nullptr;
 }
 
 std::unique_ptr<Job> WaitingQueue::remove(const Job& job) {

@@ -32,8 +32,14 @@ class WaitingQueue {
   // REQUIRES: !empty().
   [[nodiscard]] Job& front() const { return *jobs_.front(); }
 
-  // Takes a place for a request of this priority that comes `now`. Returns whether there was one.
-  [[nodiscard]] bool displace(Clock::TimePoint now, int priority);
+  // Returns who has the place that a request of this priority that comes `now` may take; null:
+  // nobody.
+  [[nodiscard]] Job* find_displaceable(Clock::TimePoint now, int priority) const;
+  // Takes its place. REQUIRES: it is in the queue and has one.
+  void displace(Job& job) {
+    job.displaced = true;
+    ++displaced_;
+  }
 
   // Takes a job out. REQUIRES: it is in the queue.
   [[nodiscard]] std::unique_ptr<Job> remove(const Job& job);

@@ -59,9 +59,18 @@ TEST(WaitingQueue, CancelledOnesLeaveAndTheOthersKeepTheirOrder) {
   EXPECT_EQ(order(queue), (std::vector<std::uint64_t>{2, 3, 4}));
 }
 
+// Returns whether a request of `priority` that comes `at` displaces somebody.
+bool displace(WaitingQueue& queue, int priority, int at) {
+  Job* const found = queue.find_displaceable(Clock::TimePoint(seconds(1000 + at)), priority);
+  if (found != nullptr) {
+    queue.displace(*found);
+  }
+  return found != nullptr;
+}
+
 // Which jobs a request of `priority` that comes `at` displaces, one after the other.
 std::vector<std::uint64_t> displaced(WaitingQueue& queue, int priority, int at) {
-  while (queue.displace(Clock::TimePoint(seconds(1000 + at)), priority)) {
+  while (displace(queue, priority, at)) {
     // Each time somebody else.
   }
   std::vector<std::uint64_t> out;
@@ -92,9 +101,9 @@ TEST(WaitingQueue, TheLastOneLosesItsPlaceOnceAndMayStartAllTheSame) {
   for (std::uint64_t id = 1; id <= 3; ++id) {
     queue.add(job(id, 0, static_cast<int>(id), true));
   }
-  EXPECT_TRUE(queue.displace(Clock::TimePoint(seconds(1010)), 9));
+  EXPECT_TRUE(displace(queue, 9, 10));
   EXPECT_EQ(queue.size(), 2U);
-  EXPECT_TRUE(queue.displace(Clock::TimePoint(seconds(1010)), 9));
+  EXPECT_TRUE(displace(queue, 9, 10));
   EXPECT_EQ(queue.size(), 1U);
   EXPECT_EQ(order(queue), (std::vector<std::uint64_t>{1, 2, 3}));
   EXPECT_EQ(queue.size(), 0U);
