@@ -70,7 +70,8 @@ class KeyStore {
   // See KeySnapshot::has_owner().
   [[nodiscard]] bool has_owner(std::string_view owner) const;
 
-  // Returns 64 hexadecimal digits that only a store with the same pepper returns for `text`.
+  // Returns 64 hexadecimal digits that only a store of the same database returns for `text`: the
+  // same pepper beside another database gives others.
   // Thread-safe. Errors: those of hmac_sha256().
   [[nodiscard]] Result<std::string> seal(std::string_view text) const;
 
@@ -79,8 +80,8 @@ class KeyStore {
   [[nodiscard]] Result<bool> reload();
 
  private:
-  KeyStore(Database database, const Pepper& pepper, const UtcClock& clock)
-      : database_(std::move(database)), pepper_(pepper), clock_(clock) {}
+  KeyStore(Database database, const Pepper& pepper, std::string id, const UtcClock& clock)
+      : database_(std::move(database)), pepper_(pepper), id_(std::move(id)), clock_(clock) {}
   [[nodiscard]] std::shared_ptr<const KeySnapshot> snapshot() const;
   [[nodiscard]] Result<ApiKey> change_settings(KeyId id, const Change& change);
   [[nodiscard]] Result<std::string> add_secret(KeyId id, UtcMicros now);
@@ -93,6 +94,7 @@ class KeyStore {
   std::mutex mutex_;  // of everything below; taken before snapshot_mutex_
   Database database_;
   const Pepper pepper_;
+  const std::string id_;  // of the database, for ever
   const UtcClock& clock_;
   std::int64_t data_version_ = -1;  // of SQLite: whether another connection wrote anything
   std::int64_t key_changes_ = -1;   // of meta: whether keys changed
