@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -16,18 +17,34 @@ namespace {
 // Stored as its HMAC, it shows whether a pepper is the right one. No key text can equal it.
 constexpr std::string_view kPepperProbe = "daybreak pepper probe";
 
-Result<std::string> stored_probe(Database& database) {
-  DAYBREAK_TRY(Statement select,
-               database.prepare("SELECT value FROM meta WHERE name='pepper_probe'"));
+// Returns "" if there is none.
+Result<std::string> meta_value(Database& database, std::string_view name) {
+  DAYBREAK_TRY(Statement select, database.prepare("SELECT value FROM meta WHERE name=?"));
+  select.bind(1, name);
   DAYBREAK_TRY(const bool row, select.step());
   return row ? select.text(0) : std::string();
+}
+
+// Returns what tells `database` from every other one, making it when there is none yet.
+Result<std::string> id_of(Database& database) {
+  DAYBREAK_TRY(Transaction transaction, Transaction::begin(database));
+  DAYBREAK_TRY(std::string id, meta_value(database, "database_id"));
+  if (id.empty()) {
+    std::array<unsigned char, 16> random{};
+    DAYBREAK_CHECK_OK(random_bytes(random));
+    id = fmt::format("{:02x}", fmt::join(random, ""));
+    DAYBREAK_TRY(Statement insert, database.prepare("INSERT INTO meta VALUES ('database_id', ?)"));
+    DAYBREAK_CHECK_OK(insert.bind(1, id).run());
+  }
+  DAYBREAK_CHECK_OK(transaction.commit());
+  return id;
 }
 
 // Returns the pepper of `database`, making both pepper and probe when there is none yet.
 Result<Pepper> pepper_of(Database& database, const std::filesystem::path& path) {
   // The lock is held meanwhile: two processes must not disagree about who was first.
   DAYBREAK_TRY(Transaction transaction, Transaction::begin(database));
-  DAYBREAK_TRY(const std::string stored, stored_probe(database));
+  DAYBREAK_TRY(const std::string stored, meta_value(database, "pepper_probe"));
   DAYBREAK_TRY(const Pepper pepper,
                load_pepper(path, stored.empty() ? MissingPepper::kCreate : MissingPepper::kRefuse));
   DAYBREAK_TRY(const Digest probe, hmac_sha256(pepper, kPepperProbe));
@@ -59,7 +76,9 @@ Result<std::unique_ptr<KeyStore>> KeyStore::open(const KeyStoreOptions& options)
     path += ".pepper";
   }
   DAYBREAK_TRY(const Pepper pepper, pepper_of(database, path));
-  std::unique_ptr<KeyStore> store(new KeyStore(std::move(database), pepper, *options.clock));
+  DAYBREAK_TRY(std::string id, id_of(database));
+  std::unique_ptr<KeyStore> store(
+      new KeyStore(std::move(database), pepper, std::move(id), *options.clock));
   const std::lock_guard lock(store->mutex_);
   DAYBREAK_CHECK_OK(store->load());
   return store;
@@ -164,7 +183,7 @@ bool KeyStore::note_expiries() {
 
 Result<std::string> KeyStore::seal(std::string_view text) const {
   // No key text begins like this: a seal is never the digest of a key.
-  DAYBREAK_TRY(const Digest digest, hmac_sha256(pepper_, "seal\n" + std::string(text)));
+  DAYBREAK_TRY(const Digest digest, hmac_sha256(pepper_, fmt::format("seal\n{}\n{}", id_, text)));
   return fmt::format("{:02x}", fmt::join(digest, ""));
 }
 

@@ -74,7 +74,8 @@ class KeyStore {
   // a second.
   [[nodiscard]] bool note_expiries();
 
-  // Returns 64 hexadecimal digits that only a store with the same pepper returns for `text`.
+  // Returns 64 hexadecimal digits that only a store of the same database returns for `text`: the
+  // same pepper beside another database gives others.
   // Thread-safe. Errors: those of hmac_sha256().
   [[nodiscard]] Result<std::string> seal(std::string_view text) const;
 
@@ -83,9 +84,10 @@ class KeyStore {
   [[nodiscard]] Result<bool> reload();
 
  private:
-  KeyStore(Database database, const Pepper& pepper, const UtcClock& clock)
+  KeyStore(Database database, const Pepper& pepper, std::string id, const UtcClock& clock)
       : database_(std::move(database)),
         pepper_(pepper),
+        id_(std::move(id)),
         clock_(clock),
         expiries_noted_(clock.now()) {}
   [[nodiscard]] std::shared_ptr<const KeySnapshot> snapshot() const;
@@ -100,6 +102,7 @@ class KeyStore {
   std::mutex mutex_;  // of everything below; taken before snapshot_mutex_
   Database database_;
   const Pepper pepper_;
+  const std::string id_;  // of the database, for ever
   const UtcClock& clock_;
   UtcMicros expiries_noted_;        // until when
   std::int64_t data_version_ = -1;  // of SQLite: whether another connection wrote anything

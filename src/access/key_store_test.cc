@@ -83,6 +83,26 @@ TEST_F(KeyStoreTest, AnOwnerIsThereWhileOneOfHisKeysIsValid) {
   EXPECT_FALSE(store->has_owner("key:3"));
 }
 
+TEST_F(KeyStoreTest, ASealIsOfOneDatabaseNotOfItsPepper) {
+  const std::string sealed = *open()->seal("key:1");
+  EXPECT_EQ(sealed.size(), 64U);
+  EXPECT_EQ(*open()->seal("key:1"), sealed) << "opened again";
+  EXPECT_NE(*open()->seal("key:2"), sealed);
+  for (const char* part : {"access.db", "access.db-wal", "access.db-shm"}) {
+    std::filesystem::remove(dir_ / part);
+  }
+  EXPECT_NE(*open()->seal("key:1"), sealed) << "a new database beside the old pepper";
+}
+
+TEST_F(KeyStoreTest, ADatabaseOfBeforeSealsGetsAnIdThatStays) {
+  const std::string sealed = *open()->seal("key:1");
+  ASSERT_TRUE(open_access_database(dir_ / "access.db", Database::Missing::kRefuse)
+                  ->execute("DELETE FROM meta WHERE name='database_id'"));
+  const std::string later = *open()->seal("key:1");
+  EXPECT_NE(later, sealed);
+  EXPECT_EQ(*open()->seal("key:1"), later);
+}
+
 TEST_F(KeyStoreTest, StoresNoKeyText) {
   const auto store = open();
   const std::string text = store->create(test_settings())->text;

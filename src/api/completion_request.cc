@@ -150,8 +150,7 @@ void erase_member(JsonNode& object, std::string_view key) {
 Status read_decoding(JsonNode& tree, const ChatLimits& limits, CompletionRequest& request) {
   const bool given = Field(tree, "").find("max_tokens").has_value();
   DAYBREAK_TRY(const std::uint64_t max_tokens, read_max_tokens(Field(tree, "")));
-  for (const std::string_view key :
-       {"logprobs", "top_logprobs", "max_tokens", "max_completion_tokens"}) {
+  for (const std::string_view key : {"logprobs", "top_logprobs", "max_tokens"}) {
     erase_member(tree, key);
   }
   const Field root(tree, "");

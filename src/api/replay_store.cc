@@ -2,7 +2,6 @@
 #include "api/replay_store.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace daybreak::api {
@@ -11,10 +10,14 @@ namespace {
 // What a kept answer costs beside its text: nodes of the indexes and allocations.
 constexpr std::size_t kOverhead = 1024;
 
-std::size_t cost(const http::Response& answer) {
-  std::size_t bytes = answer.body.size() + kOverhead;
+// All that is held for an answer. The owner's name is also in the index of owners.
+std::size_t cost(const ReplayKey& key, const http::Response& answer) {
+  std::size_t bytes = kOverhead + key.path.capacity() + key.name.capacity() +
+                      2 * key.owner.capacity() + answer.body.capacity() +
+                      answer.content_type.capacity() +
+                      answer.headers.capacity() * sizeof(http::Header);
   for (const http::Header& header : answer.headers) {
-    bytes += header.name.size() + header.value.size() + sizeof header;
+    bytes += header.name.capacity() + header.value.capacity();
   }
   return bytes;
 }
@@ -44,7 +47,7 @@ ReplayStore::Claim ReplayStore::claim(const ReplayKey& key, bool is_retry) {
     }
   }
   auto call = std::make_shared<Call>(key);
-  calls_.emplace(place_of(key), call);
+  calls_.emplace(place_of(call->key_), call);
   return {.call = std::move(call)};
 }
 
@@ -135,14 +138,17 @@ ReplayStore::Stats ReplayStore::stats() {
 }
 
 void ReplayStore::keep(const CallPtr& call) {
-  const std::size_t bytes = cost(*call->answer_);
+  const std::size_t bytes = cost(call->key_, *call->answer_);
   if (bytes > options_.max_bytes) {
     return forget(call);  // not at the cost of all others
   }
-  kept_.push_back({.call = call, .since = options_.clock->now(), .bytes = bytes});
-  call->kept_ = std::prev(kept_.end());
+  const std::uint64_t number = next_kept_++;
+  kept_[number] = {.call = call, .since = options_.clock->now(), .bytes = bytes};
+  call->kept_ = number;
   bytes_ += bytes;
-  bytes_of_[call->key_.owner] += bytes;
+  Owned& owned = owned_[call->key_.owner];
+  owned.bytes += bytes;
+  owned.answers.insert(number);
   drop_old();
 }
 
@@ -154,13 +160,15 @@ void ReplayStore::forget(const CallPtr& call) {
     return;
   }
   if (call->kept_) {
-    const std::size_t bytes = (*call->kept_)->bytes;
-    bytes_ -= bytes;
-    const auto owner = bytes_of_.find(call->key_.owner);
-    if ((owner->second -= bytes) == 0) {
-      bytes_of_.erase(owner);
+    const auto kept = kept_.find(*call->kept_);
+    bytes_ -= kept->second.bytes;
+    const auto owned = owned_.find(call->key_.owner);
+    owned->second.bytes -= kept->second.bytes;
+    owned->second.answers.erase(kept->first);
+    if (owned->second.answers.empty()) {
+      owned_.erase(owned);
     }
-    kept_.erase(*call->kept_);
+    kept_.erase(kept);
     call->kept_.reset();
   }
   calls_.erase(found);
@@ -168,8 +176,8 @@ void ReplayStore::forget(const CallPtr& call) {
 
 void ReplayStore::drop_old() {
   const Clock::TimePoint now = options_.clock->now();
-  while (!kept_.empty() && now - kept_.front().since >= options_.max_age) {
-    forget(CallPtr(kept_.front().call));
+  while (!kept_.empty() && now - kept_.begin()->second.since >= options_.max_age) {
+    forget(CallPtr(kept_.begin()->second.call));
   }
   while (bytes_ > options_.max_bytes) {
     drop_one_of_the_heaviest();
@@ -177,11 +185,9 @@ void ReplayStore::drop_old() {
 }
 
 void ReplayStore::drop_one_of_the_heaviest() {
-  const auto heaviest = std::ranges::max_element(
-      bytes_of_, {}, [](const auto& owner_and_bytes) { return owner_and_bytes.second; });
-  const auto oldest = std::ranges::find_if(
-      kept_, [&](const Kept& one) { return one.call->key_.owner == heaviest->first; });
-  forget(CallPtr(oldest->call));
+  const auto heaviest =
+      std::ranges::max_element(owned_, {}, [](const auto& entry) { return entry.second.bytes; });
+  forget(CallPtr(kept_.at(*heaviest->second.answers.begin()).call));
 }
 
 void report_replays(MetricsSink& sink, const ReplayStore::Stats& stats) {

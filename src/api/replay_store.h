@@ -9,12 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -30,8 +31,8 @@ struct ReplayOptions {
   // How long an answer goes on being made when its client has left and said that it may come again;
   // 0: not at all.
   std::chrono::milliseconds grace{2'000};
-  // Of kept answers together; 0: none is kept. Past it whoever has most loses his oldest, so that
-  // nobody's answers go for those of one who has more.
+  // Of kept answers together, with all that is held for them; 0: none is kept. Past it whoever has
+  // most loses his oldest, so that nobody's answers go for those of one who has more.
   std::size_t max_bytes = std::size_t{16} << 20U;
   std::chrono::seconds max_age{120};      // of a kept answer
   const Clock* clock = &Clock::steady();  // must outlive the store
@@ -56,11 +57,6 @@ class ReplayStore {
 
   class Call;
   using CallPtr = std::shared_ptr<Call>;
-  struct Kept {
-    CallPtr call;
-    Clock::TimePoint since;
-    std::size_t bytes = 0;
-  };
 
   // One call: made once, by its first request, for everybody who listens.
   class Call {
@@ -77,7 +73,7 @@ class ReplayStore {
     std::function<void()> on_silence_;
     std::uint64_t next_listener_ = 1;
     std::map<std::uint64_t, std::function<void()>> on_over_;  // by listener
-    std::optional<std::list<Kept>::iterator> kept_;
+    std::optional<std::uint64_t> kept_;  // the number of its answer, if that is kept
   };
 
   struct Claim {
@@ -125,8 +121,17 @@ class ReplayStore {
   [[nodiscard]] Stats stats();
 
  private:
-  // Where a call is found: by its name if it has one, else by its body.
-  using Place = std::tuple<access::KeyId, std::string, std::string, access::Digest>;
+  struct Kept {
+    CallPtr call;
+    Clock::TimePoint since;
+    std::size_t bytes = 0;
+  };
+  struct Owned {
+    std::size_t bytes = 0;
+    std::set<std::uint64_t> answers;  // their numbers in kept_
+  };
+  // Where a call is found: by its name if it has one, else by its body. The texts are the key's.
+  using Place = std::tuple<access::KeyId, std::string_view, std::string_view, access::Digest>;
   [[nodiscard]] static Place place_of(const ReplayKey& key);
 
   void keep(const CallPtr& call);
@@ -136,11 +141,12 @@ class ReplayStore {
   void drop_one_of_the_heaviest();
 
   const ReplayOptions options_;
-  std::mutex mutex_;  // guards what follows, and calls
-  std::multimap<Place, CallPtr> calls_;
-  std::list<Kept> kept_;                         // those with an answer, oldest first
-  std::size_t bytes_ = 0;                        // of kept_
-  std::map<std::string, std::size_t> bytes_of_;  // the same by owner; none: no entry
+  std::mutex mutex_;                     // guards what follows, and calls
+  std::multimap<Place, CallPtr> calls_;  // each in the place of its own key
+  std::map<std::uint64_t, Kept> kept_;   // those with an answer, oldest first
+  std::uint64_t next_kept_ = 1;          // the number of the next
+  std::size_t bytes_ = 0;                // of kept_
+  std::map<std::string, Owned> owned_;   // the same by owner; none: no entry
   std::uint64_t replayed_ = 0;
 };
 

@@ -149,6 +149,35 @@ TEST_F(ReplayStoreTest, KeptAnswersAreBoundedInBytesAndAge) {
   EXPECT_EQ(store.stats().bytes, 0U);
 }
 
+TEST_F(ReplayStoreTest, AllThatIsHeldForAnAnswerCounts) {
+  ReplayStore store = make(50'000);
+  std::size_t before = 0;
+  const auto added = [&](const ReplayKey& of, const http::Response& answer) {
+    const auto made = store.claim(of, false);
+    store.leave(made.call, made.listener, false);
+    store.finish(made.call, std::make_shared<const http::Response>(answer));
+    return store.stats().bytes - std::exchange(before, store.stats().bytes);
+  };
+  const std::string long_text(7'000, 'q');
+  ReplayKey of = key("query");
+  of.path += long_text;
+  EXPECT_GE(added(of, {}), 7'000U);
+  EXPECT_GE(added(key(long_text), {}), 7'000U);
+  of = key("owner");
+  of.owner = long_text;
+  EXPECT_GE(added(of, {}), 7'000U);
+  EXPECT_GE(added(key("body"), {.body = long_text}), 7'000U);
+  EXPECT_GE(added(key("header"), {.body = "", .headers = {{"x", long_text}}}), 7'000U);
+  EXPECT_EQ(store.stats().kept, 5U);
+  for (int i = 0; i < 20; ++i) {
+    ReplayKey one = key(std::to_string(i));
+    one.path += long_text;
+    unheard(store, one, 1);
+  }
+  EXPECT_LE(store.stats().kept, 7U);
+  EXPECT_LE(store.stats().bytes, 50'000U);
+}
+
 TEST_F(ReplayStoreTest, WhoHoldsMostLosesHisOldestAnswer) {
   ReplayStore store = make(50'000);
   unheard(store, key("small", 1, 8), 10'000);

@@ -18,6 +18,8 @@ constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 constexpr std::string_view kNothingToAdd = "accepted: this tokenizer has no token to add";
 constexpr std::string_view kSpelled = "false: special tokens spelled in a text are text";
 
+constexpr std::string_view kNoTurns = "reasoning and tools belong to `/v1/chat/completions`";
+
 constexpr auto kCompletion = std::to_array<FieldRule>({
     {"prompt", kOpenAi, kYes,
      R"({"anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}},)"
@@ -39,6 +41,15 @@ constexpr auto kCompletion = std::to_array<FieldRule>({
     {"stream_options", kOpenAi, kYes, kObject, "an object of the next one"},
     {"stream_options.include_usage", kOpenAi, kYes, kBoolean, "true: a chunk of usage at the end"},
     {"response_format", kOpenAi, kYes, kObject, "enforced; nothing of it is in the prompt"},
+
+    {"max_completion_tokens", kOpenAi, kRefused, "", "not a field of this route: say `max_tokens`"},
+    {"functions", kOpenAi, kRefused, "[]", kNoTurns},
+    {"function_call", kOpenAi, kRefused, R"("none" or "auto")", kNoTurns},
+    {"web_search_options", kOpenAi, kRefused, "", kNoTurns},
+    {"reasoning", kOther, kRefused, "", kNoTurns},
+    {"include_reasoning", kVllm, kRefused, "true", kNoTurns},
+    {"separate_reasoning", kOther, kRefused, "true", kNoTurns},
+    {"stream_reasoning", kOther, kRefused, "true", kNoTurns},
     {"suffix", kOpenAi, kRefused, "", "this model continues a text, it does not fill gaps"},
 });
 
@@ -48,9 +59,7 @@ constexpr std::string_view kAsOfChat =
     "stop_token_ids ignore_eos stream structured_outputs guided_json guided_regex "
     "guided_choice guided_grammar guided_json_object user cache_salt priority service_tier "
     "stream_options.include_obfuscation stream_options.continuous_usage_stats request_id "
-    "guided_decoding_backend truncate_prompt_tokens include_stop_str_in_output "
-    "guided_whitespace_pattern kv_transfer_params logits_processors use_beam_search "
-    "length_penalty early_stopping";
+    "guided_decoding_backend";
 
 constexpr auto kTokenize = std::to_array<FieldRule>({
     {"prompt", kVllm, kYes, kText, "the text; without it `messages`"},
@@ -72,7 +81,7 @@ constexpr std::string_view kModel = "model";
 }  // namespace
 
 const FieldTable& completion_fields() {
-  static const FieldTable table(kCompletion, chat_fields(), kAsOfChat);
+  static const FieldTable table(kCompletion, chat_fields(), kAsOfChat, FieldTable::Refusals::kAll);
   return table;
 }
 

@@ -90,11 +90,18 @@ FieldTable::FieldTable(std::span<const FieldRule> own) : rules_(own.begin(), own
 }
 
 FieldTable::FieldTable(std::span<const FieldRule> own, const FieldTable& other,
-                       std::string_view names)
+                       std::string_view names, Refusals refusals)
     : FieldTable([&] {
         std::vector<FieldRule> rules(own.begin(), own.end());
         for (const std::string_view name : split(names, " ")) {
           rules.push_back(*other.find(name));
+        }
+        for (const FieldRule& rule : other.rules()) {
+          if (refusals == Refusals::kAll && rule.verdict == FieldVerdict::kRefused &&
+              rule.top_level() &&
+              std::ranges::find(rules, rule.name, &FieldRule::name) == rules.end()) {
+            rules.push_back(rule);
+          }
         }
         return rules;
       }()) {}

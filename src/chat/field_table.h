@@ -46,10 +46,15 @@ inline constexpr std::size_t kMaxIgnoredFields =
 // Immutable, so that threads may share it.
 class FieldTable {
  public:
+  enum class Refusals : std::uint8_t { kNone, kAll };
+
   // The rules of `own`, and those of `other` that `names` lists, separated by spaces: fields that
-  // mean the same. REQUIRES: names are distinct and known to `other`; what is viewed is static.
+  // mean the same. kAll: also every top-level field that `other` refuses, unless `own` has a rule
+  // of that name, so that what changes answers is unknown nowhere.
+  // REQUIRES: names are distinct and known to `other`; what is viewed is static.
   explicit FieldTable(std::span<const FieldRule> own);
-  FieldTable(std::span<const FieldRule> own, const FieldTable& other, std::string_view names);
+  FieldTable(std::span<const FieldRule> own, const FieldTable& other, std::string_view names,
+             Refusals refusals = Refusals::kNone);
 
   // Every rule, names distinct, in the order of the document.
   [[nodiscard]] std::span<const FieldRule> rules() const { return rules_; }

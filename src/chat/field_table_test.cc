@@ -239,6 +239,25 @@ TEST(FieldTable, EveryIgnoredFieldIsListedUnlessItAsksForNothing) {
   }
 }
 
+// A field that changes a chat answer would change theirs.
+TEST(FieldTable, WhatChatRefusesIsUnknownToNoOtherRouteOfItsKind) {
+  for (const FieldTable* table : {&completion_fields(), &responses_fields()}) {
+    for (const FieldRule& rule : chat_fields().rules()) {
+      if (rule.verdict == FieldVerdict::kRefused && rule.top_level()) {
+        const FieldRule* found = table->find(rule.name);
+        ASSERT_NE(found, nullptr) << rule.name;
+        EXPECT_NE(found->verdict, FieldVerdict::kIgnored) << rule.name;
+      }
+    }
+    for (const char* name : {"regex", "lora_path", "max_completion_tokens"}) {
+      ASSERT_NE(table->find(name), nullptr) << name;
+      EXPECT_EQ(table->find(name)->verdict, FieldVerdict::kRefused) << name;
+    }
+  }
+  EXPECT_EQ(completion_fields().find("echo")->verdict, FieldVerdict::kHonoured) << "its own";
+  EXPECT_EQ(tokenize_fields().find("regex"), nullptr);
+}
+
 TEST(FieldTable, NeutralValuesAreValuesNotSpellings) {
   EXPECT_TRUE(
       parse_chat_request(body_of(R"("best_of":1.0,"modalities":[ "text" ],"documents":[ ])")));

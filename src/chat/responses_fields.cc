@@ -12,6 +12,7 @@ namespace {
 constexpr FieldApi kOpenAi = FieldApi::kOpenAi;
 constexpr FieldApi kMoonshot = FieldApi::kMoonshot;
 constexpr FieldApi kVllm = FieldApi::kVllm;
+constexpr FieldApi kOther = FieldApi::kOther;
 constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
 constexpr FieldVerdict kIgnored = FieldVerdict::kIgnored;
 constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
@@ -20,6 +21,10 @@ constexpr std::string_view kOfText = "not a field of this route: say `text.forma
 constexpr std::string_view kOfEffort = "not a field of this route: say `reasoning.effort`";
 constexpr std::string_view kOfLength = "not a field of this route: say `max_output_tokens`";
 constexpr std::string_view kOfChat = "not a field of this route: `/v1/chat/completions` has it";
+
+constexpr std::string_view kOfGrammar =
+    "not a field of this route: `/v1/chat/completions` has `structured_outputs`";
+constexpr std::string_view kOneAnswer = "a response is one answer: ask again for another";
 
 constexpr auto kRules = std::to_array<FieldRule>({
     {"input", kOpenAi, kYes, R"({"type":["string","array"],"items":{"type":"object"}})",
@@ -78,12 +83,18 @@ constexpr auto kRules = std::to_array<FieldRule>({
     {"guided_regex", kVllm, kRefused, "", kOfChat},
     {"guided_choice", kVllm, kRefused, "", kOfChat},
     {"guided_grammar", kVllm, kRefused, "", kOfChat},
+    {"json_schema", kOther, kRefused, "", kOfText},
+    {"regex", kOther, kRefused, "", kOfGrammar},
+    {"ebnf", kOther, kRefused, "", kOfGrammar},
+    {"grammar", kOther, kRefused, "", kOfGrammar},
+    {"return_token_ids", kVllm, kRefused, "false", "not a field of this route"},
     {"reasoning_effort", kOpenAi, kRefused, "", kOfEffort},
     {"thinking", kMoonshot, kRefused, "", kOfEffort},
     {"chat_template_kwargs", kVllm, kRefused, "", kOfEffort},
     {"logprobs", kOpenAi, kRefused, "false",
      "not a field of this route: say `include` with `message.output_text.logprobs`"},
-    {"n", kOpenAi, kRefused, "1", "a response is one answer: ask again for another"},
+    {"n", kOpenAi, kRefused, "1", kOneAnswer},
+    {"best_of", kVllm, kRefused, "1", kOneAnswer},
 });
 
 constexpr std::string_view kAsOfChat =
@@ -95,7 +106,7 @@ constexpr std::string_view kAsOfChat =
 }  // namespace
 
 const FieldTable& responses_fields() {
-  static const FieldTable table(kRules, chat_fields(), kAsOfChat);
+  static const FieldTable table(kRules, chat_fields(), kAsOfChat, FieldTable::Refusals::kAll);
   return table;
 }
 

@@ -32,6 +32,8 @@ class FakeModel final : public StepModel {
   struct Observer {
     // Called before each step; an error makes the step fail with nothing changed.
     std::function<Status(std::span<const StepChunk>)> before_step;
+    // Called before a sequence is made; false: the system has no memory for it.
+    std::function<bool()> before_acquire;
     // Called before a state is copied out of a sequence; may throw std::bad_alloc.
     std::function<void()> before_save;
     // Called with each row of logits that is delivered.
@@ -59,6 +61,9 @@ class FakeModel final : public StepModel {
     }
     if (observer_->alive == options_.slots || positions > free_positions()) {
       return Error{Errc::kResourceLimit, "fake: no memory now"};
+    }
+    if (observer_->before_acquire && !observer_->before_acquire()) {
+      return Error{Errc::kResourceLimit, "fake: the system has no memory"};
     }
     return std::unique_ptr<Sequence>(
         std::make_unique<Fake>(observer_, reserved_, positions, options_.total_positions));

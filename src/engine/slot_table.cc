@@ -130,27 +130,28 @@ std::size_t SlotTable::erase_if(const Predicate& goes) {
   return count;
 }
 
-bool SlotTable::enough_for(std::size_t positions) const {
-  return positions <= model_.free_positions() + kept_positions();
+template <class Attempt>
+auto SlotTable::evicting(std::size_t positions, const Attempt& attempt) {
+  // With too few positions in all it would be for nothing.
+  bool helps = positions <= model_.free_positions() + kept_positions();
+  auto done = attempt();
+  while (!done && done.error().code == Errc::kResourceLimit && helps && evict()) {
+    // With positions it fails for memory: if that of the one that went does not do, no other's
+    // will.
+    helps = positions > model_.free_positions();
+    done = attempt();
+  }
+  return done;
 }
 
 Status SlotTable::make_room(Sequence& sequence, std::size_t positions) {
   // What it holds already is not in the table at the moment.
-  const bool enough = enough_for(positions - std::min(positions, sequence.held_positions()));
-  Status room = sequence.reserve(positions);
-  while (!room && room.error().code == Errc::kResourceLimit && enough && evict()) {
-    room = sequence.reserve(positions);
-  }
-  return room;
+  const std::size_t more = positions - std::min(positions, sequence.held_positions());
+  return evicting(more, [&] { return sequence.reserve(positions); });
 }
 
 Result<std::unique_ptr<Sequence>> SlotTable::acquire(std::size_t positions) {
-  const bool enough = enough_for(positions);  // else it would be for nothing
-  auto sequence = model_.acquire(positions);
-  while (!sequence && sequence.error().code == Errc::kResourceLimit && enough && evict()) {
-    sequence = model_.acquire(positions);
-  }
-  return sequence;
+  return evicting(positions, [&] { return model_.acquire(positions); });
 }
 
 std::size_t SlotTable::kept_positions() const {

@@ -57,7 +57,8 @@ class SlotTable final : public Slots {
     std::size_t cached_tokens = 0;
   };
   // Returns a place for `job`, which holds the slot until give_back() and is started before info().
-  // Errors: those of StepModel::acquire; then nothing has changed.
+  // Errors: those of StepModel::acquire; then nothing has changed, but without memory of the system
+  // what evicting() says.
   // REQUIRES: fewer jobs hold slots than there are.
   [[nodiscard]] Result<Place> take(const Job& job);
 
@@ -103,13 +104,16 @@ class SlotTable final : public Slots {
   // Forgets the kept sequences of which goes(slot). Returns how many there were.
   template <class Predicate>
   std::size_t erase_if(const Predicate& goes);
-  // Whether there are so many positions once nothing is kept.
-  [[nodiscard]] bool enough_for(std::size_t positions) const;
+  // Returns what attempt() does, which takes `positions`; kept sequences go as long as that helps.
+  // Errors: those of `attempt`. Then none has gone for positions; if the system has no memory, one
+  // beside those whose positions were needed, because its memory might have done.
+  template <class Attempt>
+  auto evicting(std::size_t positions, const Attempt& attempt);
   // Reserves for a sequence that is out of the table, for which kept ones may go. Errors: as
-  // Sequence::reserve; then none has gone.
+  // Sequence::reserve, see evicting().
   [[nodiscard]] Status make_room(Sequence& sequence, std::size_t positions);
-  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire; then none
-  // has gone.
+  // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire, see
+  // evicting().
   [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
   // Errors: kNotFound, kUnavailable.
   [[nodiscard]] Status check_not_busy(std::size_t slot) const;

@@ -242,6 +242,32 @@ TEST_F(SlotTableTest, RestoreForWhichThereIsNoRoomForgetsNothing) {
   }
 }
 
+TEST_F(SlotTableTest, WithoutMemoryForASequenceOneGoesAndNotAll) {
+  FakeModel four{{.context_tokens = 100, .slots = 4, .total_positions = 100}, observer};
+  SlotTable other{four, {}};
+  for (const TokenId id : {1U, 2U, 3U}) {
+    const Job job = job_of(request({id, id}));
+    auto place = *other.take(job);
+    const Ids ids{id, id};
+    ASSERT_TRUE(four.forward(std::vector<StepChunk>{{place.sequence.get(), ids, {}}}));
+    other.give_back(place.slot, {std::move(place.sequence), ids, ""});
+  }
+  std::size_t asked = 0;
+  observer.before_acquire = [&] { return ++asked == 2; };  // the memory of the one that goes does
+  const Job job = job_of(request({7, 7}));
+  auto place = other.take(job);
+  ASSERT_TRUE(place);
+  EXPECT_EQ(other.kept(), 2U);
+  place->sequence.reset();
+  other.give_back(place->slot, {});
+  observer.before_acquire = [&] { return ++asked == 0; };  // nothing does
+  const auto none = other.take(job);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "fake: the system has no memory");
+  EXPECT_EQ(other.kept(), 1U);
+  EXPECT_EQ(asked, 4U);
+}
+
 TEST_F(SlotTableTest, WithoutMemoryForACopyASlotKeepsWhatItKept) {
   const std::size_t slot = keep({1, 2, 3});
   observer.before_save = [] { throw std::bad_alloc(); };
