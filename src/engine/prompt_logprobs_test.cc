@@ -234,9 +234,8 @@ TEST(PromptLogprobs, OneStepComputesAtMostTheRowsItMay) {
 
 TEST(PromptLogprobs, WhoHasNoRowInAStepDoesNotWaitForAMask) {
   FakeModel::Observer observer;
-  const auto engine =
-      *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{}, observer),
-                     {.step_tokens = 100, .prompt_rows = 1, .timeline_steps = 100});
+  const auto engine = *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{}, observer),
+                                     {.step_tokens = 100, .prompt_rows = 1, .timeline_steps = 100});
   std::array<AnswerCollector, 3> answers;
   for (std::size_t i = 0; i < 3; ++i) {
     ASSERT_TRUE(engine->submit(request(i, 50, 20, 0), answers[i].fn()));
