@@ -5,11 +5,11 @@ from ..nano_tokenizer import END_OF_MSG, MEDIA_PAD, PAD
 from ..reference import config as reference_config
 
 _TEXT = {
-    "model_type": "kimi_linear", "hidden_size": 192, "num_hidden_layers": 6, "rms_norm_eps": 1e-05,
-    "num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 96, "kv_lora_rank": 64, "qk_nope_head_dim": 32,
+    "model_type": "kimi_linear", "hidden_size": 160, "num_hidden_layers": 6, "rms_norm_eps": 1e-05,
+    "num_attention_heads": 4, "num_key_value_heads": 4, "q_lora_rank": 64, "kv_lora_rank": 64, "qk_nope_head_dim": 32,
     "qk_rope_head_dim": 16, "v_head_dim": 32, "mla_use_nope": True, "mla_use_output_gate": True,
-    "intermediate_size": 384, "moe_intermediate_size": 64, "first_k_dense_replace": 1, "moe_layer_freq": 1,
-    "num_experts": 32, "num_experts_per_token": 4, "num_shared_experts": 2, "routed_expert_hidden_size": 96,
+    "intermediate_size": 320, "moe_intermediate_size": 64, "first_k_dense_replace": 1, "moe_layer_freq": 1,
+    "num_experts": 32, "num_experts_per_token": 4, "num_shared_experts": 2, "routed_expert_hidden_size": 64,
     "latent_moe_use_norm": True, "routed_scaling_factor": 1.0, "moe_renormalize": True,
     "moe_router_activation_func": "sigmoid", "num_expert_group": 1, "topk_group": 1, "use_grouped_topk": True,
     "topk_method": "noaux_tc", "attn_res_block_size": 3, "hidden_act": "situ", "activation_situ_beta": 4.0,
@@ -24,7 +24,7 @@ VISION = {
     "init_pos_emb_width": 8, "linear_bias": False, "merge_kernel_size": [2, 2], "merge_type": "sd2_tpool", "mlp_type": "mlp2",
     "mm_hidden_size": 64, "mm_projector_type": "patchmergerv2", "norm_type": "rmsnorm", "patch_embed_proj_bias": False,
     "patch_size": 14, "pos_emb_interpolation_mode": "bilinear", "pos_emb_type": "divided_fixed", "projector_hidden_act": "gelu",
-    "projector_ln_eps": 1e-05, "qkv_hidden_size": 64, "text_hidden_size": 192, "vt_hidden_size": 64, "vt_intermediate_size": 192,
+    "projector_ln_eps": 1e-05, "qkv_hidden_size": 64, "text_hidden_size": 160, "vt_hidden_size": 64, "vt_intermediate_size": 192,
     "vt_num_attention_heads": 2, "vt_num_hidden_layers": 3,
 }  # fmt: skip
 

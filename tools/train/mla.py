@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from ..reference.config import LOW_RANK_NORM_EPS
 from . import ops
 
-QUERY_BLOCK = 512
+QUERY_BLOCK = 128  # queries at a time: keys after them are left out
+BLOCKS = 8  # at most, so that long rows compile in reasonable time
 
 
 def _attend(q, k, v, segments, start):
@@ -34,7 +35,7 @@ def mla(x, w, config, segments):
     shared = jnp.broadcast_to(compressed[:, :, None, c.kv_lora_rank :], (rows, length, c.heads, c.rope_dim))
     k = jnp.concatenate([expanded[..., : c.nope_dim], shared], axis=-1)
     q = q * (c.nope_dim + c.rope_dim) ** -0.5
-    block = min(QUERY_BLOCK, length)
+    block = max(min(QUERY_BLOCK, length), length // BLOCKS)
     parts = [_attend(q[:, s : s + block], k, expanded[..., c.nope_dim :], segments, s) for s in range(0, length, block)]
     out = jnp.concatenate(parts, axis=1).reshape(rows, length, -1)
     out = out * jax.nn.sigmoid(x @ w("g_proj.weight").T)
