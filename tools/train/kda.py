@@ -63,8 +63,8 @@ def recurrence(q, k, v, g, beta, segments):
     up, down = jnp.exp(total - middle), jnp.exp(middle - total)
     columns = jnp.swapaxes(k * down, -1, -2)
     lower = jnp.tril(jnp.ones((CHUNK, CHUNK), bool))
-    among = jnp.where(same & (lower & ~jnp.eye(CHUNK, dtype=bool)), (k * up) @ columns, 0.0) * beta
-    scores = jnp.where(same & lower, (q * up) @ columns, 0.0)
+    among = jnp.where(same & (lower & ~jnp.eye(CHUNK, dtype=bool)), ops.held((k * up) @ columns), 0.0) * beta
+    scores = jnp.where(same & lower, ops.held((q * up) @ columns), 0.0)
     from_start = jnp.exp(total) * goes_on
     solved = _inverse_of_unit_lower(among) @ (beta * jnp.concatenate([v, from_start * k], axis=-1))
     writes, reads = solved[..., :dim], solved[..., dim:]
@@ -81,7 +81,7 @@ def recurrence(q, k, v, g, beta, segments):
 
     zero = jnp.zeros((rows, heads, dim, dim), q.dtype)
     _, (written, out) = jax.lax.scan(step, zero, (both, writes, keys, kept))
-    out = out + scores @ written
+    out = out + ops.held(scores @ written)
     return out.transpose(1, 0, 3, 2, 4).reshape(rows, length, heads, dim)
 
 
@@ -89,16 +89,15 @@ def kda(x, w, config, segments):
     """The layer on normed inputs x [rows, length, hidden]; w maps short tensor names to arrays."""
     c = config
     shape = (*x.shape[:2], c.kda_heads, c.kda_dim)
-    projected = x @ jnp.concatenate([w(f"{n}_proj.weight") for n in "qkv"]).T
-    kernels = jnp.concatenate([w(f"{n}_conv1d.weight").reshape(-1, c.conv_width) for n in "qkv"])
-    q, k, v = (y.reshape(shape) for y in jnp.split(ops.short_conv(projected, kernels, segments), 3, axis=-1))
+    names = ("q_proj", "k_proj", "v_proj", "g_proj", "f_a_proj", "b_proj")
+    *projected, gate, f, beta = ops.linear(x, *(w(f"{n}.weight") for n in names))
+    kernels = (w(f"{n}_conv1d.weight").reshape(-1, c.conv_width) for n in "qkv")
+    q, k, v = (ops.short_conv(y, kernel, segments).reshape(shape) for y, kernel in zip(projected, kernels))
     q = ops.l2_normalize(q, L2_NORM_EPS) * c.kda_dim**-0.5
     k = ops.l2_normalize(k, L2_NORM_EPS)
-    z = (x @ w("f_a_proj.weight").T @ w("f_b_proj.weight").T).reshape(shape)
+    z = ops.linear(f, w("f_b_proj.weight")).reshape(shape)
     rate, z = jnp.exp(w("A_log"))[:, None], z + w("dt_bias").reshape(c.kda_heads, c.kda_dim)
     g = c.gate_lower_bound * jax.nn.sigmoid(rate * z)
-    beta = jax.nn.sigmoid(x @ w("b_proj.weight").T)
-    o = recurrence(q, k, v, g, beta, segments)
-    gate = (x @ w("g_proj.weight").T).reshape(shape)
-    y = ops.rms_norm(o, w("o_norm.weight"), c.norm_eps) * jax.nn.sigmoid(gate)
-    return y.reshape(*x.shape[:2], -1) @ w("o_proj.weight").T
+    o = recurrence(q, k, v, g, jax.nn.sigmoid(beta), segments)
+    y = ops.rms_norm(o, w("o_norm.weight"), c.norm_eps) * jax.nn.sigmoid(gate.reshape(shape))
+    return ops.linear(y.reshape(*x.shape[:2], -1), w("o_proj.weight"))

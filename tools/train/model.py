@@ -114,9 +114,8 @@ def hidden(params, biases, ids, segments, config, quantised=True, features=None)
             all_scores.append(scores)
             stream = stream + z.reshape(normed.shape)
         else:
-            both = normed @ jnp.concatenate([params[p + "mlp.gate_proj.weight"], params[p + "mlp.up_proj.weight"]]).T
-            gate, up = jnp.split(both, 2, axis=-1)
-            stream = stream + ops.glu(gate, up, c) @ params[p + "mlp.down_proj.weight"].T
+            gate, up = ops.linear(normed, params[p + "mlp.gate_proj.weight"], params[p + "mlp.up_proj.weight"])
+            stream = stream + ops.linear(ops.glu(gate, up, c), params[p + "mlp.down_proj.weight"])
     return ops.rms_norm(mix("model.output_attn_res"), params["model.norm.weight"], c.norm_eps), all_scores
 
 

@@ -13,9 +13,9 @@ from . import mxfp4, ops
 BLOCK = 128
 
 
-def route(x, gate, bias, config):
+def route(logits, bias, config):
     """(ids [tokens, k], weights [tokens, k], scores [tokens, experts])."""
-    scores = jax.nn.sigmoid(x @ gate.T)
+    scores = jax.nn.sigmoid(logits)
     _, ids = jax.lax.top_k(jax.lax.stop_gradient(scores) + bias, config.experts_per_token)
     weights = jnp.take_along_axis(scores, ids, axis=-1)
     weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-20)
@@ -112,8 +112,8 @@ def experts_of(z, ids, weights, w1, w3, w2, config):
     token, slot, place, expert = _layout(ids, len(w1))
     rows = _rows(z, token, place).reshape(len(expert), BLOCK, -1)
     both = _of_blocks(jnp.concatenate([w1, w3], axis=1), expert)
-    gate, up = jnp.split(jnp.einsum("bnl,bfl->bnf", rows, both), 2, axis=-1)
-    y = jnp.einsum("bnf,blf->bnl", ops.glu(gate, up, config), _of_blocks(w2, expert))
+    gate, up = jnp.split(ops.held(jnp.einsum("bnl,bfl->bnf", rows, both)), 2, axis=-1)
+    y = ops.held(jnp.einsum("bnf,blf->bnl", ops.glu(gate, up, config), _of_blocks(w2, expert)))
     return _combine(y.reshape(-1, y.shape[-1]), weights, token, slot, place)
 
 
@@ -127,13 +127,13 @@ def experts_dense(z, ids, weights, w1, w3, w2, config):
 
 def moe(x, w, config, bias, quantised=True, experts=experts_of):
     """(output, scores) of the layer on x [tokens, hidden]; bias is the router's selection bias."""
-    ids, weights, scores = route(x, w("gate.weight"), bias, config)
-    z = x @ w("routed_expert_down_proj.weight").T
+    names = ("gate", "routed_expert_down_proj", "shared_experts.gate_proj", "shared_experts.up_proj")
+    logits, z, gate, up = ops.linear(x, *(w(f"{n}.weight") for n in names))
+    ids, weights, scores = route(logits, bias, config)
     w1, w3, w2 = (w(f"experts.{n}.weight") for n in ("w1", "w3", "w2"))
     if quantised:
         w1, w3, w2 = (mxfp4.straight_through(m) for m in (w1, w3, w2))
     routed = experts(z, ids, weights, w1, w3, w2, config)
-    routed = ops.rms_norm(routed, w("routed_expert_norm.weight"), config.norm_eps) @ w("routed_expert_up_proj.weight").T
-    both = x @ jnp.concatenate([w("shared_experts.gate_proj.weight"), w("shared_experts.up_proj.weight")]).T
-    gate, up = jnp.split(both, 2, axis=-1)
-    return routed + ops.glu(gate, up, config) @ w("shared_experts.down_proj.weight").T, scores
+    routed = ops.rms_norm(routed, w("routed_expert_norm.weight"), config.norm_eps)
+    routed = ops.linear(routed, w("routed_expert_up_proj.weight"))
+    return routed + ops.linear(ops.glu(gate, up, config), w("shared_experts.down_proj.weight")), scores

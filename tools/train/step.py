@@ -6,7 +6,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from . import model, moe, optimizer
+from . import model, moe, ops, optimizer
 from .data_stream import SKILLS
 
 CLIP = 1.0
@@ -19,7 +19,7 @@ Z_LOSS = 1e-4
 def _loss(params, biases, batch, config):
     states, scores = model.hidden(params, biases, batch.ids, batch.segments, config)
     picked = states.reshape(-1, config.hidden)[batch.places]
-    logits = picked @ params["lm_head.weight"].T
+    logits = ops.linear(picked, params["lm_head.weight"])
     total = jax.nn.logsumexp(logits, axis=-1)
     nll = total - jnp.take_along_axis(logits, batch.targets[:, None], axis=-1)[:, 0]
     right = (logits.argmax(axis=-1) == batch.targets) * batch.weights
