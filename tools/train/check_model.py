@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the JAX model to the float64 reference, to slower forms of itself, and to the product.
 
-    python -m tools.train.check_model [--model DIR] [--daybreak BINARY]
+    python -m tools.train.check_model [--model DIR] [--daybreak BINARY] [--vision DIR]
 
-Without --model a checkpoint with random weights is made. Exits 1 and says what differs if anything does.
+Without --model a checkpoint with random weights is made. --vision names reference data of the released tower: model/,
+images/ and features.json. Exits 1 and says what differs if anything does.
 """
 
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
@@ -21,7 +23,8 @@ from ..reference import mxfp4 as stored
 from ..reference import config as reference_config
 from ..reference import ops as reference_ops
 from ..reference.model import Model
-from . import config, data_mix, data_stream, export, kda, model, moe, mxfp4
+from ..reference.safetensors_file import read_snapshot
+from . import config, data_mix, data_stream, export, kda, model, moe, mxfp4, vision
 from .data_dice import HELD_OUT
 from .data_render import Renderer, flat
 from .tokenizer import Tokenizer, make
@@ -130,6 +133,21 @@ def check_recurrence(_):
     return f"chunked recurrence against token by token: {worst:.1e}", worst < 1e-5
 
 
+def check_vision(reference):
+    """Features of pictures against those of the released code."""
+    from PIL import Image
+
+    config_value = json.loads((reference / "model" / "config.json").read_text())["vision_config"]
+    params = {n: jnp.asarray(x, jnp.float32) for n, x in read_snapshot(reference / "model").items() if n.startswith(("vision_tower.", "mm_projector."))}
+    worst, cases = 0.0, json.loads((reference / "features.json").read_text())
+    for case in cases:
+        image = np.asarray(Image.open(reference / "images" / case["file"]).convert("RGB"))
+        rows, columns = (-(-n // 28) * 2 for n in image.shape[:2])
+        found = vision.features(params, config_value, vision.patches(image, 14)[None], rows, columns)[0]
+        worst = max(worst, float(abs(found - np.reshape(case["features"], case["shape"])).max()))
+    return f"features of {len(cases)} pictures against the released code: {worst:.1e}", worst < 1e-5
+
+
 def check_stream(directory):
     """A saved stream goes on with the same batches."""
     renderer = Renderer(Tokenizer.load(directory))
@@ -145,6 +163,7 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=pathlib.Path)
     parser.add_argument("--daybreak")
+    parser.add_argument("--vision", type=pathlib.Path)
     options = parser.parse_args(arguments)
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -155,6 +174,8 @@ def main(arguments):
         results = [check(directory) for check in checks]
         if options.daybreak:
             results.append(check_product(directory, options.daybreak))
+        if options.vision:
+            results.append(check_vision(options.vision))
         for text, good in results:
             print(f"{'ok  ' if good else 'FAIL'} {text}")
             failed += not good

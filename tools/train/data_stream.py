@@ -9,7 +9,8 @@ import dataclasses
 
 import numpy as np
 
-from . import data_mix
+from .. import nano_tokenizer as special
+from . import data_mix, data_pictures, vision
 from .data_dice import TRAIN, Dice
 from .data_render import flat
 
@@ -20,17 +21,26 @@ SKILLS = ("chat", "tools", "results", "json", "recall", "effort", "arithmetic", 
 LONG_FROM, LONG_SHARE = 300_000, 0.012  # conversations with long recall: from which number on, and how many of them
 
 
-def conversation(number):
-    """Training conversation `number`; later ones may be long."""
+PICTURES = 12  # pictures a batch has room for, once there are any
+PATCH = 14
+PICTURE_TOKENS = (data_pictures.SIZE // 28) ** 2
+
+
+def conversation(number, pictures_from=None):
+    """Training conversation `number`; later ones may be long, and those from `pictures_from` on may have pictures."""
     dice = Dice(data_mix.SEED + " curriculum", TRAIN, number)
     if number >= LONG_FROM and dice.chance(LONG_SHARE):
         return data_mix.long_recall(TRAIN, number, dice.between(2_500, 14_000))
-    return data_mix.sample(TRAIN, number)
+    return data_mix.sample(TRAIN, number, pictures=pictures_from is not None and number >= pictures_from)
 
 
 @dataclasses.dataclass
 class Batch:
-    """Arrays of one step. places index the flattened rows; the token there predicts targets; weights 0 pad them."""
+    """Arrays of one step. places index the flattened rows; the token there predicts targets; weights 0 pad them.
+
+    pixels [PICTURES, patches, values] go to the flattened places pads; unused ones lie behind the end. Both are empty
+    while there are no pictures.
+    """
 
     ids: np.ndarray
     segments: np.ndarray
@@ -38,44 +48,73 @@ class Batch:
     targets: np.ndarray
     weights: np.ndarray
     skills: np.ndarray
+    pixels: np.ndarray
+    pads: np.ndarray
+
+
+@dataclasses.dataclass
+class Rendered:
+    """A conversation as ids, with its pictures and the places of their pads."""
+
+    ids: list
+    learnt: list
+    skill: int
+    scenes: list
+    pads: list
 
 
 class Bucket:
     """The batch being filled for one row length."""
 
     def __init__(self, length):
-        self.length, self.numbers, self.rows, self.learnt = length, [], [[] for _ in range(BATCH_TOKENS // length)], 0
+        self.length, self.numbers, self.rows = length, [], [[] for _ in range(BATCH_TOKENS // length)]
+        self.learnt = self.pictures = 0
 
-    def add(self, number, ids, learnt, skill, opened=False):
+    def add(self, number, made, opened=False):
         """Whether it fitted; with `opened` only rows that have something in them are tried."""
-        room = [self.length - sum(len(r[0]) for r in row) for row in self.rows]
-        best = min((r for r in range(len(room)) if room[r] >= len(ids) and (self.rows[r] or not opened)), key=lambda r: room[r], default=None)
-        count = sum(learnt[1:])
-        if best is None or self.learnt + count > LEARNT:
+        room = [self.length - sum(len(r.ids) for r in row) for row in self.rows]
+        fitting = (r for r in range(len(room)) if room[r] >= len(made.ids) and (self.rows[r] or not opened))
+        best = min(fitting, key=lambda r: room[r], default=None)
+        count, pictures = sum(made.learnt[1:]), len(made.scenes)
+        if best is None or self.learnt + count > LEARNT or self.pictures + pictures > PICTURES:
             return False
         self.numbers.append(number)
-        self.rows[best].append((ids, learnt, skill))
+        self.rows[best].append(made)
         self.learnt += count
+        self.pictures += pictures
         return True
 
-    def batch(self):
+    def batch(self, with_pictures):
         shape = (len(self.rows), self.length)
         ids, segments = np.zeros(shape, np.int32), np.full(shape, -1, np.int32)
-        places, targets, skills = [], [], []
+        places, targets, skills, scenes, pads = [], [], [], [], []
         for r, row in enumerate(self.rows):
             start = 0
-            for document, (tokens, learnt, skill) in enumerate(row):
-                ids[r, start : start + len(tokens)] = tokens
-                segments[r, start : start + len(tokens)] = document
-                for i in range(1, len(tokens)):
-                    if learnt[i]:
-                        places.append(r * self.length + start + i - 1)
-                        targets.append(tokens[i])
-                        skills.append(skill)
-                start += len(tokens)
+            for document, made in enumerate(row):
+                end, offset = start + len(made.ids), r * self.length + start
+                ids[r, start:end], segments[r, start:end] = made.ids, document
+                learnt = [i for i in range(1, len(made.ids)) if made.learnt[i]]
+                places += [offset + i - 1 for i in learnt]
+                targets += [made.ids[i] for i in learnt]
+                skills += [made.skill] * len(learnt)
+                scenes += made.scenes
+                pads += [offset + i for i in made.pads]
+                start = end
         pad = LEARNT - len(places)
         weights = np.pad(np.ones(len(places), np.float32), (0, pad))
-        return Batch(ids, segments, *(np.pad(np.asarray(x, np.int32), (0, pad)) for x in (places, targets)), weights, np.pad(np.asarray(skills, np.int32), (0, pad)))
+        padded = (np.pad(np.asarray(x, np.int32), (0, pad)) for x in (places, targets))
+        skills = np.pad(np.asarray(skills, np.int32), (0, pad))
+        return Batch(ids, segments, *padded, weights, skills, *_pictures(scenes, pads, with_pictures))
+
+
+def _pictures(scenes, pads, wanted):
+    """(pixels, pads) of a Batch."""
+    count, side = PICTURES if wanted else 0, data_pictures.SIZE // PATCH
+    pixels = np.zeros((count, side * side, 3 * PATCH * PATCH), np.float32)
+    for i, scene in enumerate(scenes):
+        pixels[i] = vision.patches(data_pictures.draw(scene), PATCH)
+    behind = [BATCH_TOKENS] * (count * PICTURE_TOKENS - len(pads))
+    return pixels, np.asarray(pads + behind, np.int32)
 
 
 class Stream:
@@ -84,37 +123,43 @@ class Stream:
     def __init__(self, renderer, saved=None):
         self.renderer = renderer
         self.buckets = {length: Bucket(length) for length in ROWS}
-        self.next = 0
+        self.next, self.pictures_from = 0, None
         if saved is not None:
-            self.next = saved["next"]
+            self.next, self.pictures_from = saved["next"], saved.get("pictures_from")
             for length, numbers in saved["pending"].items():
                 for number in numbers:
-                    if not self.buckets[int(length)].add(number, *self._rendered(number)):
+                    if not self.buckets[int(length)].add(number, self._rendered(number)):
                         raise ValueError(f"saved stream: conversation {number} no longer fits its batch; was the generator changed?")
 
     def save(self):
-        return {"next": self.next, "pending": {str(length): b.numbers for length, b in self.buckets.items()}}
+        pending = {str(length): b.numbers for length, b in self.buckets.items()}
+        return {"next": self.next, "pending": pending, "pictures_from": self.pictures_from}
+
+    def add_pictures(self):
+        """From the next conversation on, if not before."""
+        if self.pictures_from is None:
+            self.pictures_from = self.next
 
     def _rendered(self, number):
-        sample = conversation(number)
+        sample = conversation(number, self.pictures_from)
         ids, learnt = flat(self.renderer.whole(sample))
-        return ids, learnt, SKILLS.index(sample.skill)
+        pad = self.renderer.tokenizer.special(special.MEDIA_PAD)
+        return Rendered(ids, learnt, SKILLS.index(sample.skill), sample.expect.get("pictures", []), [i for i, t in enumerate(ids) if t == pad])
 
     def __next__(self):
         while True:
             number, self.next = self.next, self.next + 1
-            rendered = self._rendered(number)
-            length = next((n for n in ROWS if n >= len(rendered[0])), None)
-            if length is None or sum(rendered[1]) > LEARNT:
+            made = self._rendered(number)
+            length = next((n for n in ROWS if n >= len(made.ids)), None)
+            if length is None or sum(made.learnt) > LEARNT:
                 continue  # longer than any row
-            longer = [n for n in ROWS if n > length]
-            if any(self.buckets[n].add(number, *rendered, opened=True) for n in longer):
+            if any(self.buckets[n].add(number, made, opened=True) for n in ROWS if n > length):
                 continue  # fills what a long one left
-            if self.buckets[length].add(number, *rendered):
+            if self.buckets[length].add(number, made):
                 continue
             full, self.buckets[length] = self.buckets[length], Bucket(length)
-            self.buckets[length].add(number, *rendered)
-            return full.batch()
+            self.buckets[length].add(number, made)
+            return full.batch(self.pictures_from is not None)
 
     def __iter__(self):
         return self

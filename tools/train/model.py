@@ -86,13 +86,14 @@ def initial_biases(config):
 def hidden(params, biases, ids, segments, config, quantised=True, features=None):
     """(final normed hidden states [rows, length, hidden], router scores per MoE layer [tokens, experts]).
 
-    ids, segments [rows, length]: tokens attend within equal segments only. features, if given, is
-    (rows, columns, values): embeddings at those positions are replaced (pictures).
+    ids, segments [rows, length]: tokens attend within equal segments only. features, if given, is (places, values):
+    the embeddings at those places of the flattened rows are replaced; places behind the end are ignored.
     """
     c, all_scores, blocks = config, [], []
     stream = params["model.embed_tokens.weight"][ids]
     if features is not None:
-        stream = stream.at[features[0], features[1]].set(features[2], mode="drop")
+        places, values = features
+        stream = stream.reshape(-1, c.hidden).at[places].set(values, mode="drop").reshape(stream.shape)
 
     def mix(name):
         return ops.attn_res_mix(blocks, stream, params[name + "_norm.weight"], params[name + "_proj.weight"], c.norm_eps)

@@ -9,7 +9,7 @@ MOMENTUM, BETAS, EPS = 0.95, (0.9, 0.98), 1e-8
 # Makes a Muon update about as large as an AdamW one, so that both share a learning rate.
 MUON_SCALE = 0.2
 _NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
-_ADAM_NAMES = ("embed_tokens", "lm_head", "gate.weight", "conv1d", "pos_emb", "_res_proj", "b_proj")
+_ADAM_NAMES = ("embed_tokens", "lm_head", "gate.weight", "conv1d", "patch_embed", "_res_proj", "b_proj")
 
 
 def is_muon(name, value):

@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from . import config as config_module
-from . import optimizer
+from . import optimizer, vision
 from .tokenizer import Tokenizer
 
 KEPT = 2
@@ -48,6 +48,17 @@ class State:
 
     def tokenizer(self):
         return Tokenizer(self.vocabulary)
+
+    def add_vision(self):
+        """Gives the model a fresh vision tower, if it has none."""
+        if "vision_config" in self.config_value:
+            return
+        self.config_value["vision_config"] = dict(config_module.VISION)
+        fresh = vision.initial(config_module.VISION, self.config().hidden)
+        self.training["params"].update(fresh)
+        self.training["average"].update({n: p.copy() for n, p in fresh.items()})
+        for group, values in optimizer.initial(fresh).items():
+            self.training["moments"][group].update(values)
 
     def export_params(self):
         return self.training["average"]

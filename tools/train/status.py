@@ -4,7 +4,7 @@
     python -m tools.train.status DIR [--daybreak BINARY] [--samples 20] [--show 2]
 
 Without --daybreak only the log is read. With it the newest checkpoint is exported to a temporary directory and
-asked `samples` held-out conversations of every skill; the share that is right and the share that is well-formed are
+asked `samples` held-out conversations of every skill (about pictures the training's own model is asked); the share that is right and the share that is well-formed are
 printed, and `show` wrong answers of each skill.
 """
 
@@ -15,12 +15,18 @@ import subprocess
 import sys
 import tempfile
 
-from . import data_judge, data_mix, export, state
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..nano_tokenizer import END_OF_MSG, MEDIA_PAD
+from . import data_judge, data_mix, data_pictures, export, model, state, vision
 from .data_dice import HELD_OUT
 from .data_render import Renderer, flat
-from .data_stream import SKILLS
+from .data_stream import PATCH, SKILLS
 
 MAX_TOKENS = 400
+PICTURE_ROW = 256  # tokens of a question about a picture and its answer
 
 
 def print_log(directory):
@@ -36,11 +42,44 @@ def held_out(skill, count):
     """The first `count` held-out conversations of a skill that end with an answer to judge."""
     found, number = [], 0
     while len(found) < count:
-        sample = data_mix.sample(HELD_OUT, number)
+        sample = data_mix.sample(HELD_OUT, number, pictures=skill == "pictures")
         number += 1
         if sample.skill == skill:
             found.append(sample)
     return found
+
+
+def picture_answers(loaded, samples):
+    """Greedy continuations by the training's own model, all samples side by side."""
+    config, vision_config = loaded.config(), loaded.config_value["vision_config"]
+    renderer = Renderer(loaded.tokenizer())
+    prompts = [flat(renderer.prompt(s))[0] for s in samples]
+    length = PICTURE_ROW
+    ids = np.zeros((len(prompts), length), np.int32)
+    for row, prompt in zip(ids, prompts):
+        row[: len(prompt)] = prompt
+    pad = renderer.tokenizer.special(MEDIA_PAD)
+    pads = np.flatnonzero(ids == pad)
+    pixels = np.stack([vision.patches(data_pictures.draw(s.expect["pictures"][0]), PATCH) for s in samples])
+    params, biases = loaded.export_params(), loaded.export_biases()
+    side = data_pictures.SIZE // PATCH
+    values = vision.features(params, vision_config, pixels, side, side).reshape(len(pads), -1)
+
+    @jax.jit
+    def following(ids, ends):
+        states, _ = model.hidden(params, biases, ids, jnp.zeros_like(ids), config, features=(pads, values))
+        last = jnp.take_along_axis(states, ends[:, None, None] - 1, axis=1)[:, 0]
+        return (last @ params["lm_head.weight"].T).argmax(axis=-1)
+
+    ends, stop = np.array([len(p) for p in prompts]), renderer.tokenizer.special(END_OF_MSG)
+    open_rows = np.ones(len(prompts), bool)
+    while open_rows.any() and ends.max() < length:
+        chosen = np.asarray(following(ids, ends))
+        for row in np.flatnonzero(open_rows):
+            ids[row, ends[row]] = chosen[row]
+            ends[row] += 1
+            open_rows[row] = chosen[row] != stop
+    return [row[len(p) : e].tolist() for row, p, e in zip(ids, prompts, ends)]
 
 
 def answer(binary, model, ids):
@@ -53,24 +92,31 @@ def answer(binary, model, ids):
 def print_scores(loaded, options):
     tokenizer = loaded.tokenizer()
     renderer = Renderer(tokenizer)
-    with tempfile.TemporaryDirectory() as model:
-        export.write(model, loaded.export_params(), loaded.export_biases(), loaded.config_value, tokenizer)
+    with tempfile.TemporaryDirectory() as model_directory:
+        export.write(model_directory, loaded.export_params(), loaded.export_biases(), loaded.config_value, tokenizer)
         for skill in SKILLS:
-            if skill == "pictures":
+            if skill == "pictures" and "vision_config" not in loaded.config_value:
                 continue
-            rights = formed = 0
-            shown = []
-            for sample in held_out(skill, options.samples):
-                ids = answer(options.daybreak, model, flat(renderer.prompt(sample))[0])
-                parsed = data_judge.parse(tokenizer, ids, sample.effort is not None)
-                good = data_judge.right(sample.expect, parsed)
-                formed += parsed is not None
-                rights += good
-                if not good and len(shown) < options.show:
-                    shown.append((sample, "".join(tokenizer.spelling(i) for i in ids)))
-            print(f"  {skill:12} right {rights}/{options.samples}  well-formed {formed}/{options.samples}", flush=True)
-            for sample, text in shown:
-                print(f"      asked    {sample.messages[-2]['content']}\n      expected {sample.expect}\n      found    {text}")
+            samples = held_out(skill, options.samples)
+            if skill == "pictures":
+                answers = picture_answers(loaded, samples)
+            else:
+                answers = [answer(options.daybreak, model_directory, flat(renderer.prompt(s))[0]) for s in samples]
+            print_skill(skill, tokenizer, samples, answers, options.show)
+
+
+def print_skill(skill, tokenizer, samples, answers, show):
+    rights, formed, wrong = 0, 0, []
+    for sample, ids in zip(samples, answers):
+        parsed = data_judge.parse(tokenizer, ids, sample.effort is not None)
+        good = data_judge.right(sample.expect, parsed)
+        formed += parsed is not None
+        rights += good
+        if not good:
+            wrong.append((sample, "".join(tokenizer.spelling(i) for i in ids)))
+    print(f"  {skill:12} right {rights}/{len(samples)}  well-formed {formed}/{len(samples)}", flush=True)
+    for sample, text in wrong[:show]:
+        print(f"      asked    {sample.messages[-2]['content']}\n      expected {sample.expect}\n      found    {text}")
 
 
 def main(arguments):

@@ -2,11 +2,12 @@
 """One training step: loss on the learnt tokens, gradients, update, router biases, running averages."""
 
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
 
-from . import model, moe, ops, optimizer
+from . import model, moe, ops, optimizer, vision
 from .data_stream import SKILLS
 
 CLIP = 1.0
@@ -16,8 +17,18 @@ BIAS_TOKENS = 2048  # of a batch that the quantile is estimated on
 Z_LOSS = 1e-4
 
 
-def _loss(params, biases, batch, config):
-    states, scores = model.hidden(params, biases, batch.ids, batch.segments, config)
+def _features(params, batch, vision_config):
+    """What stands for the pictures of a batch; None if it has none."""
+    if not len(batch.pixels):
+        return None
+    side = math.isqrt(batch.pixels.shape[1])
+    values = vision.features(params, vision_config, batch.pixels, side, side)
+    return batch.pads, values.reshape(len(batch.pads), -1)
+
+
+def _loss(params, biases, batch, config, vision_config):
+    features = _features(params, batch, vision_config)
+    states, scores = model.hidden(params, biases, batch.ids, batch.segments, config, features=features)
     picked = states.reshape(-1, config.hidden)[batch.places]
     logits = ops.linear(picked, params["lm_head.weight"])
     total = jax.nn.logsumexp(logits, axis=-1)
@@ -46,9 +57,11 @@ def _loads(scores, biases, k):
     return jnp.stack(made)
 
 
-def take(training, batch, rate, config):
+def take(training, batch, rate, config, vision_config):
     """(training state, report). training has params, moments, biases, average, average_biases, step."""
-    grads, (report, scores) = jax.grad(_loss, has_aux=True)(training["params"], training["biases"], batch, config)
+    grads, (report, scores) = jax.grad(_loss, has_aux=True)(
+        training["params"], training["biases"], batch, config, vision_config
+    )
     norm = jnp.sqrt(sum((g * g).sum() for g in grads.values()))
     grads = {n: g * jnp.minimum(1.0, CLIP / (norm + 1e-9)) for n, g in grads.items()}
     step = training["step"] + 1
@@ -64,9 +77,9 @@ def take(training, batch, rate, config):
     return made, report
 
 
-def compiled(config):
+def compiled(config, vision_config=None):
     """take() for one config, compiled anew for each batch shape."""
-    return jax.jit(functools.partial(take, config=config), donate_argnums=0)
+    return jax.jit(functools.partial(take, config=config, vision_config=vision_config), donate_argnums=0)
 
 
 def initial(params, biases):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains nano, from the start or from where the directory's newest checkpoint is.
 
-    python -m tools.train.train DIR [--threads 2] [--rate 3e-3] [--minutes N] [--decay STEPS] [--from CHECKPOINT]
+    python -m tools.train.train DIR [--threads 2] [--rate 3e-3] [--minutes N] [--decay STEPS] [--pictures] [--from CHECKPOINT]
 
 The learning rate warms up and stays, for as long as wanted; --decay lets it fall to nothing over STEPS from now on,
 which ends the training. A checkpoint is written every 3 minutes and on SIGTERM and SIGINT; log.jsonl gets a line
@@ -29,6 +29,7 @@ def _parse(arguments):
     parser.add_argument("--minutes", type=float, help="stop after this time")
     parser.add_argument("--steps", type=int, help="stop after this many steps")
     parser.add_argument("--decay", type=int, help="let the learning rate fall to 0 over this many steps, then stop")
+    parser.add_argument("--pictures", action="store_true", help="add the vision tower and pictures to the data, from now on")
     parser.add_argument("--from", dest="origin", type=pathlib.Path, help="begin with this checkpoint if the directory has none")
     return parser.parse_args(arguments)
 
@@ -97,7 +98,10 @@ def run(options):
     if options.decay and current.decay is None:
         current.decay = {"from": current.step, "steps": options.decay}
     stream = data_stream.Stream(Renderer(current.tokenizer()), current.stream)
-    take = step.compiled(current.config())
+    if options.pictures:
+        current.add_vision()
+        stream.add_pictures()
+    take = step.compiled(current.config(), current.config_value.get("vision_config"))
     print(f"step {current.step}, {current.tokens} tokens, pid {os.getpid()}, directory {options.directory}", flush=True)
     began = saved = last = time.time()
     first, window = current.step, Window()
