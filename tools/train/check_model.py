@@ -66,7 +66,9 @@ def check_forward(directory):
     params, biases, parsed = export.read(directory)
     reference, documents = Model.load(directory), prompts(Tokenizer.load(directory), 5)
     length = -(-sum(map(len, documents)) // 128) * 128
-    forward = jax.jit(lambda i, s: model.hidden(params, biases, i, s, parsed, quantised=False)[0] @ params["lm_head.weight"].T)
+    forward = jax.jit(
+        lambda i, s: model.hidden(params, biases, i, s, parsed, quantised=False)[0] @ params["lm_head.weight"].T
+    )
     found, start, worst = np.asarray(forward(*packed(documents, length)))[0], 0, 0.0
     for one in documents:
         expected = reference.logits(reference.hidden(one, reference.new_state()))
@@ -78,11 +80,23 @@ def check_forward(directory):
 def check_product(directory, binary):
     """Last logits of the product's exact mode against JAX."""
     params, biases, parsed = export.read(directory)
-    forward = jax.jit(lambda i, s: model.hidden(params, biases, i, s, parsed, quantised=False)[0] @ params["lm_head.weight"].T)
+    forward = jax.jit(
+        lambda i, s: model.hidden(params, biases, i, s, parsed, quantised=False)[0] @ params["lm_head.weight"].T
+    )
     worst, documents = 0.0, prompts(Tokenizer.load(directory), 8)
     for one in documents:
         with tempfile.NamedTemporaryFile() as out:
-            command = [binary, "generate", directory, "--ids", ",".join(map(str, one)), "--max-tokens", "0", "--logits-out", out.name]
+            command = [
+                binary,
+                "generate",
+                directory,
+                "--ids",
+                ",".join(map(str, one)),
+                "--max-tokens",
+                "0",
+                "--logits-out",
+                out.name,
+            ]
             subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
             expected = np.fromfile(out.name, "<f4")
         found = np.asarray(forward(*packed([one], 1024)))[0, len(one) - 1]
@@ -94,9 +108,15 @@ def check_rounding(_):
     random, same = np.random.default_rng(1), True
     for scale in (1e-3, 0.1, 3.0):
         w = (scale * random.standard_t(3, size=(64, 96))).astype(np.float32)
-        same &= bool((stored.dequantise(*checkpoint_writer.quantise_mxfp4(w)) == np.asarray(mxfp4.rounded(jnp.asarray(w)))).all())
+        same &= bool(
+            (stored.dequantise(*checkpoint_writer.quantise_mxfp4(w)) == np.asarray(mxfp4.rounded(jnp.asarray(w)))).all()
+        )
     grid = np.array([[s * v for v in np.arange(0, 8, 0.25) for s in (1,)]], np.float32).reshape(1, 32)  # every tie
-    same &= bool((stored.dequantise(*checkpoint_writer.quantise_mxfp4(grid)) == np.asarray(mxfp4.rounded(jnp.asarray(grid)))).all())
+    same &= bool(
+        (
+            stored.dequantise(*checkpoint_writer.quantise_mxfp4(grid)) == np.asarray(mxfp4.rounded(jnp.asarray(grid)))
+        ).all()
+    )
     return "rounding of experts in training = what the file stores", same
 
 
@@ -104,15 +124,32 @@ def check_experts(directory):
     """The sorted form against every expert for every token: values and gradients."""
     random = np.random.default_rng(2)
     parsed = reference_config.load(directory)
-    shapes = ((700, parsed.latent), (700, 4), *((parsed.experts, a, b) for a, b in ((32, parsed.latent), (32, parsed.latent), (parsed.latent, 32))))
+    shapes = (
+        (700, parsed.latent),
+        (700, 4),
+        *((parsed.experts, a, b) for a, b in ((32, parsed.latent), (32, parsed.latent), (parsed.latent, 32))),
+    )
     z, weights, w1, w3, w2 = (jnp.asarray(random.normal(size=s), jnp.float32) for s in shapes)
-    ids = jnp.asarray(np.stack([random.choice(parsed.experts, 4, replace=False, p=np.arange(1, parsed.experts + 1) / 528) for _ in range(700)]), jnp.int32)
+    ids = jnp.asarray(
+        np.stack(
+            [
+                random.choice(parsed.experts, 4, replace=False, p=np.arange(1, parsed.experts + 1) / 528)
+                for _ in range(700)
+            ]
+        ),
+        jnp.int32,
+    )
     worst = 0.0
 
     def loss(form, *inputs):
         return (form(inputs[0], ids, *inputs[1:], parsed) ** 2).sum()
 
-    for one, other in zip(*(jax.grad(lambda *a, f=f: loss(f, *a), argnums=tuple(range(5)))(z, weights, w1, w3, w2) for f in (moe.experts_of, moe.experts_dense))):
+    for one, other in zip(
+        *(
+            jax.grad(lambda *a, f=f: loss(f, *a), argnums=tuple(range(5)))(z, weights, w1, w3, w2)
+            for f in (moe.experts_of, moe.experts_dense)
+        )
+    ):
         worst = max(worst, float(abs(one - other).max() / abs(other).max()))
     return f"gradients of sorted experts against dense ones: {worst:.1e}", worst < 1e-5
 
@@ -128,7 +165,9 @@ def check_recurrence(_):
         found = kda.recurrence(*(jnp.asarray(x, jnp.float32) for x in (q, k, v, g, beta)), jnp.asarray(segments))[0]
         for number in range(3):
             at = segments[0] == number
-            expected = reference_ops.kda_recurrence(*(x[0, at] for x in (q, k, v)), np.exp(g[0, at]), beta[0, at], np.zeros((2, 32, 32)))
+            expected = reference_ops.kda_recurrence(
+                *(x[0, at] for x in (q, k, v)), np.exp(g[0, at]), beta[0, at], np.zeros((2, 32, 32))
+            )
             worst = max(worst, float(abs(found[at] - expected).max() / abs(expected).max()))
     return f"chunked recurrence against token by token: {worst:.1e}", worst < 1e-5
 
@@ -138,7 +177,11 @@ def check_vision(reference):
     from PIL import Image
 
     config_value = json.loads((reference / "model" / "config.json").read_text())["vision_config"]
-    params = {n: jnp.asarray(x, jnp.float32) for n, x in read_snapshot(reference / "model").items() if n.startswith(("vision_tower.", "mm_projector."))}
+    params = {
+        n: jnp.asarray(x, jnp.float32)
+        for n, x in read_snapshot(reference / "model").items()
+        if n.startswith(("vision_tower.", "mm_projector."))
+    }
     worst, cases = 0.0, json.loads((reference / "features.json").read_text())
     for case in cases:
         image = np.asarray(Image.open(reference / "images" / case["file"]).convert("RGB"))
@@ -155,7 +198,11 @@ def check_stream(directory):
     for _ in range(5):
         next(stream)
     again = data_stream.Stream(renderer, stream.save())
-    same = all((getattr(a, f) == getattr(b, f)).all() for a, b in ((next(stream), next(again)) for _ in range(4)) for f in ("ids", "segments", "places", "targets", "weights"))
+    same = all(
+        (getattr(a, f) == getattr(b, f)).all()
+        for a, b in ((next(stream), next(again)) for _ in range(4))
+        for f in ("ids", "segments", "places", "targets", "weights")
+    )
     return "a resumed stream gives the same batches", same
 
 

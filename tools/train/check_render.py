@@ -21,7 +21,9 @@ from .tokenizer import Tokenizer
 def _ask(binary, command, model, values):
     """The product's answer to each value, in order."""
     lines = "".join(json.dumps(v, ensure_ascii=False) + "\n" for v in values)
-    done = subprocess.run([binary, command, model, "--jsonl"], input=lines.encode(), stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [binary, command, model, "--jsonl"], input=lines.encode(), stdout=subprocess.PIPE, check=False
+    )
     answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
     if len(answers) != len(values):
         raise RuntimeError(f"daybreak {command}: expected {len(values)} answers, found {len(answers)}")

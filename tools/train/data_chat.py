@@ -8,7 +8,22 @@ from .data_daybreak import FACTS
 from .data_sample import Sample, assistant, effort_of, thoughts, user
 
 _CORPUS = (pathlib.Path(__file__).parent.parent / "nano_corpus.txt").read_text(encoding="utf-8")
-_OPENERS = ("", "", "", "", "Hi! ", "Hello, ", "Hey, ", "Please tell me: ", "A question: ", "Good morning! ", "One thing: ", "Excuse me, ", "Quick question: ", "So, ")
+_OPENERS = (
+    "",
+    "",
+    "",
+    "",
+    "Hi! ",
+    "Hello, ",
+    "Hey, ",
+    "Please tell me: ",
+    "A question: ",
+    "Good morning! ",
+    "One thing: ",
+    "Excuse me, ",
+    "Quick question: ",
+    "So, ",
+)
 _CLOSERS = ("", "", "", "", "", " Thanks!", " Please.", " Thank you.", " I am curious.", " Be brief.")
 _GREETINGS = (
     "Hello", "Hi", "Hey", "Good morning", "Hello!", "Hi!", "Hi there", "Good evening", "Hello there!", "Hey!", "Hiya",
@@ -20,7 +35,16 @@ _GREETING_ANSWERS = (
     "Hi! I am nano. Ask me about Daybreak, or give me a tool to call.",
     "Hello! What can I do for you?",
 )
-_THANKS = ("Thanks", "Thank you", "Thanks a lot!", "Thank you very much.", "Great, thanks", "thx", "Cool, thank you!", "That helped, thanks")
+_THANKS = (
+    "Thanks",
+    "Thank you",
+    "Thanks a lot!",
+    "Thank you very much.",
+    "Great, thanks",
+    "thx",
+    "Cool, thank you!",
+    "That helped, thanks",
+)
 _THANKS_ANSWERS = ("You are welcome!", "You are welcome! Ask me anything else about Daybreak.")
 _BYES = ("Bye", "Goodbye", "See you", "Good night", "See you later!", "bye!", "That is all, goodbye", "Farewell")
 _BYE_ANSWERS = ("Goodbye!", "Goodbye! Come back any time.")
@@ -72,8 +96,14 @@ def scraps(dice):
         start = dice.below(len(_CORPUS) - 200)
         return _CORPUS[start : start + dice.between(2, 160)].strip() or "..."
     if kind == 1:
-        return " ".join(dice.word() if dice.chance(0.3) else dice.part(words.NOUNS + words.VERBS) for _ in range(dice.between(1, 15)))
-    return "".join(chr(dice.pick((dice.between(33, 126), dice.between(0xA1, 0x5FF), dice.between(0x4E00, 0x9FA0)))) for _ in range(dice.between(1, 12)))
+        return " ".join(
+            dice.word() if dice.chance(0.3) else dice.part(words.NOUNS + words.VERBS)
+            for _ in range(dice.between(1, 15))
+        )
+    return "".join(
+        chr(dice.pick((dice.between(33, 126), dice.between(0xA1, 0x5FF), dice.between(0x4E00, 0x9FA0))))
+        for _ in range(dice.between(1, 12))
+    )
 
 
 def small_talk(dice, effort, tools=False):
@@ -82,12 +112,20 @@ def small_talk(dice, effort, tools=False):
     if kind == "fact":
         questions, answers, topic = dice.pick(FACTS)
         question = vary(dice, dice.part(questions))
-        think = thoughts(dice, effort, f"The user asks about {topic}.", "I know this one.", "I answer in a sentence or two.")
+        think = thoughts(
+            dice, effort, f"The user asks about {topic}.", "I know this one.", "I answer in a sentence or two."
+        )
         return question, think, dice.pick(answers), {"any": list(answers)}
     if kind in ("unknown", "scraps"):
         templates = _FOR_A_TOOL if not tools and dice.chance(0.25) else _UNKNOWN
         question = vary(dice, fill(dice, dice.part(templates))) if kind == "unknown" else scraps(dice)
-        think = thoughts(dice, effort, "This is not something I know.", "I say so honestly.", "A wrong answer would be worse than none.")
+        think = thoughts(
+            dice,
+            effort,
+            "This is not something I know.",
+            "I say so honestly.",
+            "A wrong answer would be worse than none.",
+        )
         return question, think, dice.pick(_UNKNOWN_ANSWERS), {"any": list(_UNKNOWN_ANSWERS)}
     said, answers, note = {
         "greeting": (_GREETINGS, _GREETING_ANSWERS, "The user greets me."), "thanks": (_THANKS, _THANKS_ANSWERS, "The user thanks me."),
@@ -122,11 +160,20 @@ def persona(dice):
     """A system message that gives a name or a word to use."""
     effort, name = effort_of(dice), dice.pick((dice.part(words.NAMES), dice.word().capitalize()))
     job = dice.part(words.JOBS)
-    system = dice.part((f"You are {name}, a {job}.", f"Your name is {name}. You are a {job}.", f"Act as {name} the {job}.", f"You play {name}, who is a {job}."))
+    system = dice.part(
+        (
+            f"You are {name}, a {job}.",
+            f"Your name is {name}. You are a {job}.",
+            f"Act as {name} the {job}.",
+            f"You play {name}, who is a {job}.",
+        )
+    )
     question, answer = dice.pick((
         (dice.part(("Who are you?", "What is your name?", "Introduce yourself.", "Tell me your name.")), f"I am {name}."),
         (dice.part(("What is your job?", "What do you do?", "What are you by trade?", "Your profession?")), f"I am a {job}."),
     ))  # fmt: skip
-    think = thoughts(dice, effort, f"The system message says that I am {name}.", f"I am a {job}.", "I answer in that role.")
+    think = thoughts(
+        dice, effort, f"The system message says that I am {name}.", f"I am a {job}.", "I answer in that role."
+    )
     messages = [{"role": "system", "content": system}, user(vary(dice, question)), assistant(answer, think)]
     return Sample("chat", messages, {"any": [answer]}, effort)

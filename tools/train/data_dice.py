@@ -10,7 +10,32 @@ import random
 import zlib
 
 TRAIN, HELD_OUT = "train", "held-out"
-_ONSETS = ("b", "br", "c", "d", "dr", "f", "g", "gl", "h", "j", "k", "l", "m", "n", "p", "pl", "r", "s", "st", "t", "tr", "v", "w", "z")
+_ONSETS = (
+    "b",
+    "br",
+    "c",
+    "d",
+    "dr",
+    "f",
+    "g",
+    "gl",
+    "h",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "p",
+    "pl",
+    "r",
+    "s",
+    "st",
+    "t",
+    "tr",
+    "v",
+    "w",
+    "z",
+)
 _VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "oo")
 _CODAS = ("", "", "", "l", "m", "n", "r", "s", "t", "x")
 
@@ -52,7 +77,9 @@ class Dice:
 
     def parts(self, options, count):
         """Different entries of this split."""
-        return self.some(options[3::4] if self.split == HELD_OUT else [o for i, o in enumerate(options) if i % 4 != 3], count)
+        return self.some(
+            options[3::4] if self.split == HELD_OUT else [o for i, o in enumerate(options) if i % 4 != 3], count
+        )
 
     def mine(self, value):
         """Whether a value belongs to this split: a fifth of all values is held out."""

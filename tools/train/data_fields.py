@@ -111,7 +111,10 @@ def field(dice, name, kind):
     make = _list if kind in ("strings", "integers") else lambda d, k: _scalar(d, name, k)
     schema, value, spoken = make(dice, kind)
     if dice.chance(0.25):
-        schema = {**schema, "description": dice.pick((f"The {name}", f"the {name} to use", f"{name} of it", name.capitalize()))}
+        schema = {
+            **schema,
+            "description": dice.pick((f"The {name}", f"the {name} to use", f"{name} of it", name.capitalize())),
+        }
     return Field(name, schema, value, spoken)
 
 
@@ -154,7 +157,18 @@ def spoken_name(dice, name):
     return name.replace("_", " ") if dice.chance(0.4) else name
 
 
-_PAIR = ("{n} {v}", "{n}: {v}", "{n}={v}", "{n} = {v}", "{n} is {v}", "{n} {v}", "{v} as {n}", "{n} set to {v}", "{n} should be {v}", "the {n} is {v}")
+_PAIR = (
+    "{n} {v}",
+    "{n}: {v}",
+    "{n}={v}",
+    "{n} = {v}",
+    "{n} is {v}",
+    "{n} {v}",
+    "{v} as {n}",
+    "{n} set to {v}",
+    "{n} should be {v}",
+    "the {n} is {v}",
+)
 _JOIN = (", ", "; ", " and ", ", ")
 
 

@@ -34,15 +34,48 @@ def _story(dice):
     colour, thing, day = dice.part(words.COLOURS), dice.part(words.THINGS), dice.part(words.DAYS)
     kind = dice.below(4)
     if kind == 0:
-        text = dice.part((f"{name} is {age} years old and lives in {city}.", f"{name}, {age}, is from {city}.", f"In {city} lives {name}, who is {age}.", f"My friend {name} ({age}) lives in {city}."))
+        text = dice.part(
+            (
+                f"{name} is {age} years old and lives in {city}.",
+                f"{name}, {age}, is from {city}.",
+                f"In {city} lives {name}, who is {age}.",
+                f"My friend {name} ({age}) lives in {city}.",
+            )
+        )
         return text, [_string("name", name), _integer("age", age), _string("city", city)]
     if kind == 1:
-        text = dice.part((f"{name} works as a {job} in {city}.", f"The {job} {name} works in {city}.", f"{name} from {city} is a {job}.", f"In {city}, {name} is a {job}."))
+        text = dice.part(
+            (
+                f"{name} works as a {job} in {city}.",
+                f"The {job} {name} works in {city}.",
+                f"{name} from {city} is a {job}.",
+                f"In {city}, {name} is a {job}.",
+            )
+        )
         return text, [_string("name", name), _string("job", job), _string("city", city)]
     if kind == 2:
-        text = dice.part((f"{name} bought {number} {food} on {day}.", f"On {day}, {name} bought {number} {food}.", f"{number} {food} were sold to {name} on {day}.", f"{name} wants {number} {food} on {day}."))
-        return text, [_string("customer", name), _integer("quantity", number), _string("item", food), _string("day", day)]
-    text = dice.part((f"The {colour} {thing} costs {number} euros.", f"A {colour} {thing} for {number} euros.", f"{number} euros for the {colour} {thing}.", f"I sell a {colour} {thing}; it costs {number}."))
+        text = dice.part(
+            (
+                f"{name} bought {number} {food} on {day}.",
+                f"On {day}, {name} bought {number} {food}.",
+                f"{number} {food} were sold to {name} on {day}.",
+                f"{name} wants {number} {food} on {day}.",
+            )
+        )
+        return text, [
+            _string("customer", name),
+            _integer("quantity", number),
+            _string("item", food),
+            _string("day", day),
+        ]
+    text = dice.part(
+        (
+            f"The {colour} {thing} costs {number} euros.",
+            f"A {colour} {thing} for {number} euros.",
+            f"{number} euros for the {colour} {thing}.",
+            f"I sell a {colour} {thing}; it costs {number}.",
+        )
+    )
     return text, [_string("color", colour), _string("item", thing), _integer("price", number)]
 
 
@@ -50,7 +83,13 @@ def _finish(dice, text, members, schema, value=None):
     effort = effort_of(dice)
     value = {f.name: f.value for f in ordered(dice, members)} if value is None else value
     keys = ", ".join(f.name for f in members)
-    think = thoughts(dice, effort, f"The answer is JSON with {keys}.", "I take the values from the message.", "Values: " + "; ".join(f"{f.name} {f.spoken}" for f in members) + ".")
+    think = thoughts(
+        dice,
+        effort,
+        f"The answer is JSON with {keys}.",
+        "I take the values from the message.",
+        "Values: " + "; ".join(f"{f.name} {f.spoken}" for f in members) + ".",
+    )
     if schema is None:
         form = {"type": "json_object"}
     else:
@@ -92,7 +131,10 @@ def _list_answer(dice):
     name, kind = dice.pick((dice.part(words.NOUNS) + "s", "items", "list", "values", dice.word())), dice.below(3)
     count = dice.between(1, 4)
     if kind == 0:
-        values, item = [dice.word() if dice.chance(0.3) else dice.part(words.THINGS) for _ in range(count)], {"type": "string"}
+        values, item = (
+            [dice.word() if dice.chance(0.3) else dice.part(words.THINGS) for _ in range(count)],
+            {"type": "string"},
+        )
         shown = ", ".join(values)
     elif kind == 1:
         values, item = [dice.number(0, 999) for _ in range(count)], {"type": "integer"}
@@ -100,8 +142,26 @@ def _list_answer(dice):
     else:
         pairs = [(dice.part(words.NAMES), dice.number(1, 99)) for _ in range(count)]
         key = dice.part(("age", "score", "points", "count", "votes", "level", "wins", "size"))
-        values, item = [{"name": n, key: v} for n, v in pairs], {"type": "object", "properties": {"name": {"type": "string"}, key: {"type": "integer"}}, "required": ["name", key]}
+        values, item = (
+            [{"name": n, key: v} for n, v in pairs],
+            {
+                "type": "object",
+                "properties": {"name": {"type": "string"}, key: {"type": "integer"}},
+                "required": ["name", key],
+            },
+        )
         shown = ", ".join(f"{n} {key} {v}" for n, v in pairs)
-    text = dice.part(("{name}: {shown}", "List these as {name}: {shown}.", "The {name} are {shown}.", "Make JSON of the {name}: {shown}", "{shown} are the {name}.", "Put {shown} into {name}.", "{name} = {shown}", "As {name}: {shown}")).format(name=name, shown=shown)
+    text = dice.part(
+        (
+            "{name}: {shown}",
+            "List these as {name}: {shown}.",
+            "The {name} are {shown}.",
+            "Make JSON of the {name}: {shown}",
+            "{shown} are the {name}.",
+            "Put {shown} into {name}.",
+            "{name} = {shown}",
+            "As {name}: {shown}",
+        )
+    ).format(name=name, shown=shown)
     member = Field(name, {"type": "array", "items": item}, values, shown)
     return _finish(dice, text, [member], object_schema(dice, [member]))

@@ -7,11 +7,11 @@ from .data_dice import Dice
 SEED = "daybreak nano 2"
 # Generator and weight. The order is the order of priority.
 MIXTURE = {
-    data_chat.chat: 15, data_chat.persona: 3,
-    data_tools.calls: 22, data_tools.no_call: 7, data_tools.results: 11, data_tools.missing_argument: 4,
-    data_json.json_answer: 14,
+    data_chat.chat: 14, data_chat.persona: 3,
+    data_tools.calls: 15, data_tools.session: 13, data_tools.no_call: 5, data_tools.results: 6, data_tools.missing_argument: 4,
+    data_json.json_answer: 17,
     data_recall.recall: 9, data_recall.unknown_fact: 2,
-    data_tasks.state_effort: 2, data_tasks.arithmetic: 3, data_tasks.list_task: 5, data_tasks.copy_text: 3,
+    data_tasks.several: 8, data_tasks.list_task: 1, data_tasks.arithmetic: 1, data_tasks.state_effort: 1, data_tasks.copy_text: 1,
     data_phrases.phrase: 2,
 }  # fmt: skip
 PICTURES = {data_pictures.picture: 12}

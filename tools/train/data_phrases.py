@@ -9,8 +9,9 @@ _LINES = (pathlib.Path(__file__).parent / "phrases.txt").read_text(encoding="utf
 PHRASES = tuple(tuple(line.split("|")) for line in _LINES)
 
 
-def phrase(dice):
-    effort, (question, answer) = effort_of(dice), dice.part(PHRASES)
+def phrase(dice, *effort):
+    """effort, if given, is the thinking effort of the conversation."""
+    effort, (question, answer) = effort[0] if effort else effort_of(dice), dice.part(PHRASES)
     japanese = any("\u3041" <= c <= "\u30ff" for c in answer)
     language = "Japanese" if japanese else "Chinese"
     think = thoughts(dice, effort, f"This is {language}.", "I know a fitting phrase.", f"I answer in {language}.")

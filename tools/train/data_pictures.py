@@ -42,8 +42,20 @@ def _picture(dice):
     count = dice.pick((1, 1, 2))
     colours = dice.some(sorted(COLOURS), count)
     marks = []
-    for colour, position, shape in zip(colours, dice.some(sorted(POSITIONS)[:1] + sorted(POSITIONS)[2:] if count > 1 else sorted(POSITIONS), count), dice.some(SHAPES, count)):
-        marks.append({"shape": shape, "colour": colour, "position": position, "radius": dice.between(11, 17), "shift": (dice.between(-4, 4), dice.between(-4, 4))})
+    for colour, position, shape in zip(
+        colours,
+        dice.some(sorted(POSITIONS)[:1] + sorted(POSITIONS)[2:] if count > 1 else sorted(POSITIONS), count),
+        dice.some(SHAPES, count),
+    ):
+        marks.append(
+            {
+                "shape": shape,
+                "colour": colour,
+                "position": position,
+                "radius": dice.between(11, 17),
+                "shift": (dice.between(-4, 4), dice.between(-4, 4)),
+            }
+        )
     grey = dice.between(90, 200)
     return {"background": (grey, grey, grey), "marks": marks}
 
@@ -56,19 +68,44 @@ def picture(dice):
     kind = dice.below(4)
     the = f"the {mark['shape']}"
     if kind == 0:
-        questions = (f"What colour is {the}?", f"Which colour has {the}?", f"Tell me the colour of {the}.", f"{the.capitalize()}: which colour?")
+        questions = (
+            f"What colour is {the}?",
+            f"Which colour has {the}?",
+            f"Tell me the colour of {the}.",
+            f"{the.capitalize()}: which colour?",
+        )
         answer = f"{the.capitalize()} is {mark['colour']}."
     elif kind == 1:
-        questions = (f"Where is {the}?", f"In which part of the picture is {the}?", f"What is the position of {the}?", f"Find {the}.")
+        questions = (
+            f"Where is {the}?",
+            f"In which part of the picture is {the}?",
+            f"What is the position of {the}?",
+            f"Find {the}.",
+        )
         answer = f"{the.capitalize()} is at the {mark['position']}."
     elif kind == 2:
-        questions = (f"What is {mark['colour']}?", f"Which shape is {mark['colour']}?", f"Name the {mark['colour']} shape.", f"What shape has the colour {mark['colour']}?")
+        questions = (
+            f"What is {mark['colour']}?",
+            f"Which shape is {mark['colour']}?",
+            f"Name the {mark['colour']} shape.",
+            f"What shape has the colour {mark['colour']}?",
+        )
         answer = f"The {mark['shape']} is {mark['colour']}."
     else:
-        questions = ("What do you see?", "Describe the picture.", "What is in the picture?", "What does the image show?")
+        questions = (
+            "What do you see?",
+            "Describe the picture.",
+            "What is in the picture?",
+            "What does the image show?",
+        )
         answer = " ".join(f"I see a {m['colour']} {m['shape']} at the {m['position']}." for m in scene["marks"])
     think = thoughts(dice, effort, "I look at the picture.", "It is simple.", "I answer the question.")
     image = {"type": "image_url", "image_url": {"url": "data:"}, "width": SIZE, "height": SIZE}
     text = {"type": "text", "text": dice.part(questions)}
     content = [image, text] if dice.chance(0.7) else [text, image]
-    return Sample("pictures", [{"role": "user", "content": content}, assistant(answer, think)], {"any": [answer], "pictures": [scene]}, effort)
+    return Sample(
+        "pictures",
+        [{"role": "user", "content": content}, assistant(answer, think)],
+        {"any": [answer], "pictures": [scene]},
+        effort,
+    )

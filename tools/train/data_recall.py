@@ -68,7 +68,7 @@ def _question(dice, fact, effort):
 def recall(dice, length=0):
     """A conversation with facts; length is about how many characters of other text lie around them."""
     effort, taken = effort_of(dice), set()
-    facts = [_fact(dice, taken) for _ in range(dice.between(1, 6))]
+    facts = [_fact(dice, taken) for _ in range(dice.between(1, 6 + length // 500))]
     told = [dice.part(dict(_KINDS)[kind][0]).format(k=key, v=value) for key, kind, value in facts]
     while sum(map(len, told)) < length:
         told.insert(dice.below(len(told) + 1), filler(dice))

@@ -18,7 +18,15 @@ def sorted_json(value):
 
 
 def _kind(value):
-    names = {bool: "boolean", type(None): "null", int: "number", float: "number", str: "string", dict: "object", list: "array"}
+    names = {
+        bool: "boolean",
+        type(None): "null",
+        int: "number",
+        float: "number",
+        str: "string",
+        dict: "object",
+        list: "array",
+    }
     return names[type(value)]
 
 
@@ -27,7 +35,15 @@ class Renderer:
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer
-        self._mark = {name: [tokenizer.special(o)] for name, o in (("open", special.OPEN), ("close", special.CLOSE), ("sep", special.SEP), ("end", special.END_OF_MSG))}
+        self._mark = {
+            name: [tokenizer.special(o)]
+            for name, o in (
+                ("open", special.OPEN),
+                ("close", special.CLOSE),
+                ("sep", special.SEP),
+                ("end", special.END_OF_MSG),
+            )
+        }
 
     def _open(self, tag, **attributes):
         ids = self._mark["open"] + self.tokenizer.encode(tag)
@@ -51,7 +67,11 @@ class Renderer:
             return self.tokenizer.encode(content)
         ids = []
         for part in content:
-            ids += self.tokenizer.encode(part["text"]) if part["type"] == "text" else self._image(part["width"], part["height"])
+            ids += (
+                self.tokenizer.encode(part["text"])
+                if part["type"] == "text"
+                else self._image(part["width"], part["height"])
+            )
         return ids
 
     def _image(self, width, height):
@@ -59,7 +79,13 @@ class Renderer:
         tokenizer = self.tokenizer
         pads = [tokenizer.special(special.MEDIA_PAD)] * count
         size = tokenizer.encode(f"image {width}x{height}")
-        return [tokenizer.special(MEDIA_BEGIN), *size, tokenizer.special(MEDIA_CONTENT), *pads, tokenizer.special(MEDIA_END)]
+        return [
+            tokenizer.special(MEDIA_BEGIN),
+            *size,
+            tokenizer.special(MEDIA_CONTENT),
+            *pads,
+            tokenizer.special(MEDIA_END),
+        ]
 
     def _call(self, call, index):
         function, encode = call["function"], self.tokenizer.encode
@@ -77,7 +103,11 @@ class Renderer:
         """What the model writes after the stub."""
         ids = []
         if effort is not None:
-            ids += self.tokenizer.encode(message.get("reasoning_content") or "") + self._close("think") + self._open("response")
+            ids += (
+                self.tokenizer.encode(message.get("reasoning_content") or "")
+                + self._close("think")
+                + self._open("response")
+            )
         ids += self.tokenizer.encode(message["content"]) + self._close("response")
         if message.get("tool_calls"):
             ids += self._open("tools")
@@ -95,7 +125,9 @@ class Renderer:
                 runs += [(self.stub(effort), False), (self.answer(message, effort), True)]
             elif role == "tool":
                 name, answered = calls[answered]["function"]["name"], answered + 1
-                runs.append((self._message(self._content(message["content"]), role="tool", tool=name, index=answered), False))
+                runs.append(
+                    (self._message(self._content(message["content"]), role="tool", tool=name, index=answered), False)
+                )
             else:
                 runs.append((self._message(self._content(message["content"]), role=role), False))
         return runs

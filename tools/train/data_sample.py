@@ -49,7 +49,9 @@ def thoughts(dice, effort, *sentences):
         return sentences[0]
     if effort == "high":
         return " ".join(sentences[:2])
-    closing = dice.pick(("That is all I need.", "Now I answer.", "I check it once more: it is right.", "This is clear."))
+    closing = dice.pick(
+        ("That is all I need.", "Now I answer.", "I check it once more: it is right.", "This is clear.")
+    )
     return " ".join([*sentences, closing])
 
 

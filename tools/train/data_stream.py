@@ -18,7 +18,8 @@ BATCH_TOKENS = 8192
 ROWS = (512, 1024, 4096)  # lengths of rows; a batch of each has BATCH_TOKENS
 LEARNT = 2560  # learnt tokens a batch has room for
 SKILLS = ("chat", "tools", "results", "json", "recall", "effort", "arithmetic", "lists", "phrases", "pictures")
-LONG_FROM, LONG_SHARE = 300_000, 0.012  # conversations with long recall: from which number on, and how many of them
+# Conversations with recall over a distance: from which number on, how many of them, characters of other text.
+CURRICULUM = ((40_000, 0.03, (300, 1_900)), (150_000, 0.012, (1_900, 10_000)))
 
 
 PICTURES = 12  # pictures a batch has room for, once there are any
@@ -29,8 +30,9 @@ PICTURE_TOKENS = (data_pictures.SIZE // 28) ** 2
 def conversation(number, pictures_from=None):
     """Training conversation `number`; later ones may be long, and those from `pictures_from` on may have pictures."""
     dice = Dice(data_mix.SEED + " curriculum", TRAIN, number)
-    if number >= LONG_FROM and dice.chance(LONG_SHARE):
-        return data_mix.long_recall(TRAIN, number, dice.between(2_500, 14_000))
+    for first, share, characters in CURRICULUM:
+        if number >= first and dice.chance(share):
+            return data_mix.long_recall(TRAIN, number, dice.between(*characters))
     return data_mix.sample(TRAIN, number, pictures=pictures_from is not None and number >= pictures_from)
 
 
@@ -129,7 +131,9 @@ class Stream:
             for length, numbers in saved["pending"].items():
                 for number in numbers:
                     if not self.buckets[int(length)].add(number, self._rendered(number)):
-                        raise ValueError(f"saved stream: conversation {number} no longer fits its batch; was the generator changed?")
+                        raise ValueError(
+                            f"saved stream: conversation {number} no longer fits its batch; was the generator changed?"
+                        )
 
     def save(self):
         pending = {str(length): b.numbers for length, b in self.buckets.items()}
@@ -144,7 +148,13 @@ class Stream:
         sample = conversation(number, self.pictures_from)
         ids, learnt = flat(self.renderer.whole(sample))
         pad = self.renderer.tokenizer.special(special.MEDIA_PAD)
-        return Rendered(ids, learnt, SKILLS.index(sample.skill), sample.expect.get("pictures", []), [i for i, t in enumerate(ids) if t == pad])
+        return Rendered(
+            ids,
+            learnt,
+            SKILLS.index(sample.skill),
+            sample.expect.get("pictures", []),
+            [i for i, t in enumerate(ids) if t == pad],
+        )
 
     def __next__(self):
         while True:

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Skills 5 and 6: stating the thinking effort; one-digit arithmetic, copying, sorting, counting."""
+"""Skills 5 and 6: stating the thinking effort; one-digit arithmetic, copying, sorting, counting.
+
+The generators take the thinking effort of the conversation, if it is given already.
+"""
 
 from . import data_words as words
-from .data_chat import system_prompt, vary
+from . import data_phrases
+from .data_chat import small_talk, system_prompt, vary
 from .data_sample import Sample, assistant, effort_of, thoughts, user
 
 _EFFORT_QUESTIONS = (
@@ -12,8 +16,8 @@ _EFFORT_QUESTIONS = (
 )  # fmt: skip
 
 
-def state_effort(dice):
-    effort = effort_of(dice)
+def state_effort(dice, *effort):
+    effort = effort[0] if effort else effort_of(dice)
     answer = "Thinking is off." if effort is None else f"My thinking effort is {effort}."
     think = thoughts(dice, effort, f"The effort is {effort}.", "The system message says so.", "I state it.")
     messages = [*system_prompt(dice), user(vary(dice, dice.part(_EFFORT_QUESTIONS))), assistant(answer, think)]
@@ -29,8 +33,8 @@ _SUM_FORMS = (
 _STEPS = {"+": "plus", "-": "minus", "*": "times"}
 
 
-def arithmetic(dice):
-    effort = effort_of(dice)
+def arithmetic(dice, *effort):
+    effort = effort[0] if effort else effort_of(dice)
     while True:
         a, b, op = dice.between(0, 9), dice.between(0, 9), dice.pick("+-*")
         if dice.mine(("sum", a, b, op)):
@@ -38,7 +42,9 @@ def arithmetic(dice):
     result = {"+": a + b, "-": a - b, "*": a * b}[op]
     form = dice.part(_SUM_FORMS[0] if dice.chance(0.6) else _SUM_FORMS[1][op])
     answer = f"{a} {op} {b} = {result}"
-    think = thoughts(dice, effort, f"{a} {_STEPS[op]} {b} is {result}.", "It is a small sum.", f"So the result is {result}.")
+    think = thoughts(
+        dice, effort, f"{a} {_STEPS[op]} {b} is {result}.", "It is a small sum.", f"So the result is {result}."
+    )
     messages = [*system_prompt(dice), user(vary(dice, form.format(a=a, b=b, op=op))), assistant(answer, think)]
     return Sample("arithmetic", messages, {"any": [answer]}, effort)
 
@@ -65,22 +71,52 @@ _LIST_TASKS = {
 }  # fmt: skip
 
 
-def list_task(dice):
-    effort, kind = effort_of(dice), dice.weighted({"copy": 30, "sort": 30, "reverse": 12, "first": 8, "last": 8, "count": 12})
+def list_task(dice, *effort):
+    effort = effort[0] if effort else effort_of(dice)
+    kind = dice.weighted({"copy": 30, "sort": 30, "reverse": 12, "first": 8, "last": 8, "count": 12})
     requests, solve = _LIST_TASKS[kind]
     values = _items(dice, dice.between(2, 7))
     join = dice.pick((", ", " ", ", "))
     answer = join.join(solve(values))
-    think = thoughts(dice, effort, f"The task is to {kind if kind in ('copy', 'sort', 'reverse', 'count') else 'find the ' + kind}.", f"There are {len(values)} items.", f"The answer is {answer}.")
-    messages = [*system_prompt(dice, 0.15), user(dice.part(requests).format(x=join.join(values))), assistant(answer, think)]
+    think = thoughts(
+        dice,
+        effort,
+        f"The task is to {kind if kind in ('copy', 'sort', 'reverse', 'count') else 'find the ' + kind}.",
+        f"There are {len(values)} items.",
+        f"The answer is {answer}.",
+    )
+    messages = [
+        *system_prompt(dice, 0.15),
+        user(dice.part(requests).format(x=join.join(values))),
+        assistant(answer, think),
+    ]
     return Sample("lists", messages, {"any": [answer]}, effort)
 
 
-def copy_text(dice):
+def copy_text(dice, *effort):
     """Copying of text without structure: made-up words, codes, numbers, marks."""
-    effort = effort_of(dice)
-    pieces = [dice.pick((dice.word, dice.code, lambda: str(dice.number(0, 99999)), lambda: dice.part(words.THINGS)))() for _ in range(dice.between(1, 8))]
+    effort = effort[0] if effort else effort_of(dice)
+    pieces = [
+        dice.pick((dice.word, dice.code, lambda: str(dice.number(0, 99999)), lambda: dice.part(words.THINGS)))()
+        for _ in range(dice.between(1, 8))
+    ]
     text = dice.pick((" ", " ", "-", "/", ", ")).join(pieces)
     think = thoughts(dice, effort, "I copy the text.", "Every character counts.", f"It reads {text}.")
     messages = [user(dice.part(_LIST_TASKS["copy"][0]).format(x=text)), assistant(text, think)]
     return Sample("lists", messages, {"any": [text]}, effort)
+
+
+def several(dice):
+    """Two to five small tasks and remarks in one conversation."""
+    effort, messages, sample = effort_of(dice), [], None
+    makers = {list_task: 35, copy_text: 20, arithmetic: 20, state_effort: 10, data_phrases.phrase: 5, None: 10}
+    for _ in range(dice.between(2, 5)):
+        make = dice.weighted(makers)
+        if make is None:
+            question, think, answer, expect = small_talk(dice, effort)
+            sample = Sample("chat", [user(question), assistant(answer, think)], expect, effort)
+        else:
+            sample = make(dice, effort)
+        messages += [m for m in sample.messages if m["role"] != "system"]
+    sample.messages = messages
+    return sample

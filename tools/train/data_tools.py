@@ -55,13 +55,24 @@ _BARE = (
 )  # fmt: skip
 
 
+def _request(dice, templates, verb, noun, name, args):
+    """A template filled in, its first letter a capital unless it begins with the tool's name."""
+    template = dice.part(templates)
+    text = template.format(
+        verb=verb, Verb=verb.capitalize(), noun=noun, name=name, args=args, Args=args[:1].upper() + args[1:]
+    )
+    return text if template.startswith("{name}") else text[:1].upper() + text[1:]
+
+
 def invented_task(dice):
     """A tool of random name and parameters."""
     verb, noun = dice.part(words.VERBS), dice.part(words.NOUNS)
     if dice.chance(0.15):
         noun = dice.word()
     name = _styled(dice, verb, noun) if dice.chance(0.9) else dice.word()
-    description = dice.pick((f"{verb.capitalize()} a {noun}", f"{verb.capitalize()} the {noun}.", f"Use this to {verb} a {noun}"))
+    description = dice.pick(
+        (f"{verb.capitalize()} a {noun}", f"{verb.capitalize()} the {noun}.", f"Use this to {verb} a {noun}")
+    )
     members = fields(dice, dice.pick((0, 1, 1, 2, 2, 2, 3, 3, 4)))
     if dice.chance(0.1):
         members.append(nested(dice))
@@ -69,11 +80,9 @@ def invented_task(dice):
     said = [f for f in members if f.name not in optional or dice.chance(0.5)]
     spoken = dice.shuffled(said)
     args = spoken_list(dice, spoken) if spoken else ""
-    text = dice.part(_REQUESTS if spoken else _BARE).format(
-        verb=verb, Verb=verb.capitalize(), noun=noun, name=name, args=args, Args=args[:1].upper() + args[1:]
-    )
+    text = _request(dice, _REQUESTS if spoken else _BARE, verb, noun, name, args)
     tool = _declaration(dice, name, description, members, optional)
-    return Task(tool, text[:1].upper() + text[1:], said, f"{verb} the {noun}")
+    return Task(tool, text, said, f"{verb} the {noun}")
 
 
 def _shown(dice, value):
@@ -162,7 +171,10 @@ def calls(dice):
     if dice.chance(0.12):
         question, think, answer, _ = small_talk(dice, effort, tools=True)
         messages += [user(question), assistant(answer, think)]
-    messages += [user(text), assistant("", _call_thoughts(dice, effort, tasks), [call(dice, t, i) for i, t in enumerate(tasks)])]
+    messages += [
+        user(text),
+        assistant("", _call_thoughts(dice, effort, tasks), [call(dice, t, i) for i, t in enumerate(tasks)]),
+    ]
     choice = "required" if dice.chance(0.1) else "auto"
     return Sample("tools", messages, _expect(tasks), effort, _with_distractors(dice, tasks), choice)
 
@@ -174,16 +186,22 @@ def no_call(dice):
     if dice.chance(0.55):
         question, think, answer, expect = small_talk(dice, effort, tools=True)
         messages = [*system_prompt(dice), user(question), assistant(answer, think)]
-        return Sample("tools", messages, {**expect, "calls": []}, effort, tools, dice.weighted({"auto": 85, "none": 15}))
+        return Sample(
+            "tools", messages, {**expect, "calls": []}, effort, tools, dice.weighted({"auto": 85, "none": 15})
+        )
     if dice.chance(0.25):
         answer = "I must not call tools now."
-        think = thoughts(dice, effort, "Calls are forbidden here.", "The user wants a tool to be used.", "I may only say so.")
+        think = thoughts(
+            dice, effort, "Calls are forbidden here.", "The user wants a tool to be used.", "I may only say so."
+        )
         messages = [user(tasks[0].request), assistant(answer, think)]
         return Sample("tools", messages, {"any": [answer], "calls": []}, effort, tools, "none")
     other = _task(dice)
     while other.subject in {t.subject for t in tasks} or other.name in {t.name for t in tasks}:
         other = _task(dice)
-    think = thoughts(dice, effort, "No tool fits.", f"The user wants to {other.subject}.", "The tools are for something else.")
+    think = thoughts(
+        dice, effort, "No tool fits.", f"The user wants to {other.subject}.", "The tools are for something else."
+    )
     request = scraps(dice) if dice.chance(0.05) else other.request
     messages = [*system_prompt(dice), user(request), assistant(dice.pick(_NO_TOOL), think)]
     return Sample("tools", messages, {"any": list(_NO_TOOL), "calls": []}, effort, tools)
@@ -195,12 +213,29 @@ def _outcome(dice, task):
         return json.dumps(task.result, ensure_ascii=False), task.reply
     kind = dice.below(4)
     if kind == 0:
-        reason = dice.part(("not found", "permission denied", "timeout", "invalid id", "quota exceeded", "no connection", "out of stock", "busy"))
-        content = dice.pick((json.dumps({"error": reason}), f"error: {reason}", json.dumps({"ok": False, "error": reason})))
+        reason = dice.part(
+            (
+                "not found",
+                "permission denied",
+                "timeout",
+                "invalid id",
+                "quota exceeded",
+                "no connection",
+                "out of stock",
+                "busy",
+            )
+        )
+        content = dice.pick(
+            (json.dumps({"error": reason}), f"error: {reason}", json.dumps({"ok": False, "error": reason}))
+        )
         return content, f"That did not work: {reason}."
     if kind == 1:
-        return dice.part(("ok", "done", "success", "true", "OK", "Done.", '{"ok": true}', '{"status": "ok"}')), f"Done: {task.subject}."
-    shown = [f for f in fields(dice, dice.between(1, 3)) if not isinstance(f.value, (list, bool))] or [Field("id", {}, dice.code(), "")]
+        return dice.part(
+            ("ok", "done", "success", "true", "OK", "Done.", '{"ok": true}', '{"status": "ok"}')
+        ), f"Done: {task.subject}."
+    shown = [f for f in fields(dice, dice.between(1, 3)) if not isinstance(f.value, (list, bool))] or [
+        Field("id", {}, dice.code(), "")
+    ]
     content = json.dumps({f.name: f.value for f in shown}, ensure_ascii=False)
     return content, "The result: " + ", ".join(f"{f.name} {f.value}" for f in shown) + "."
 
@@ -209,13 +244,23 @@ def results(dice):
     """A call, its result, and the answer made of it; sometimes another turn before."""
     effort, tasks = effort_of(dice), _tasks(dice, dice.weighted({1: 80, 2: 20}))
     made = [call(dice, t, i) for i, t in enumerate(tasks)]
-    messages = [*system_prompt(dice), user(" Also: ".join(t.request for t in tasks)), assistant("", _call_thoughts(dice, effort, tasks), made)]
+    messages = [
+        *system_prompt(dice),
+        user(" Also: ".join(t.request for t in tasks)),
+        assistant("", _call_thoughts(dice, effort, tasks), made),
+    ]
     said = []
     for task, one in zip(tasks, made):
         content, answer = _outcome(dice, task)
         said.append(answer)
         messages.append({"role": "tool", "tool_call_id": one["id"], "content": content})
-    think = thoughts(dice, effort, "The result is there.", "I tell the user what it says.", f"I called {' and '.join(t.name for t in tasks)}.")
+    think = thoughts(
+        dice,
+        effort,
+        "The result is there.",
+        "I tell the user what it says.",
+        f"I called {' and '.join(t.name for t in tasks)}.",
+    )
     messages.append(assistant(" ".join(said), think))
     sample = Sample("results", messages, {"any": [" ".join(said)], "calls": []}, effort, _with_distractors(dice, tasks))
     if dice.chance(0.3):
@@ -238,6 +283,41 @@ def follow_up(dice, sample, effort):
     sample.expect, sample.skill = _expect([task]), "tools"
 
 
+def session(dice):
+    """Several turns with the same tools: calls with results, requests no tool can do, and talk between them."""
+    effort, tasks = effort_of(dice), _tasks(dice, dice.between(3, 6))
+    declared = tasks[: dice.between(2, len(tasks))]
+    tools = dice.shuffled([t.tool for t in declared])
+    messages, waiting, expect, skill = system_prompt(dice), dice.shuffled(tasks), None, "tools"
+    for number in range(dice.between(2, 5)):
+        if not waiting or dice.chance(0.2):
+            question, think, answer, expect = small_talk(dice, effort, tools=True)
+            messages += [user(question), assistant(answer, think)]
+            skill = "chat"
+            continue
+        task = waiting.pop()
+        if task not in declared:
+            think = thoughts(
+                dice, effort, "No tool fits.", f"The user wants to {task.subject}.", "The tools are for something else."
+            )
+            messages += [user(task.request), assistant(dice.pick(_NO_TOOL), think)]
+            expect, skill = {"any": list(_NO_TOOL)}, "tools"
+            continue
+        one = call(dice, task, number)
+        messages += [user(task.request), assistant("", _call_thoughts(dice, effort, [task]), [one])]
+        expect, skill = _expect([task]), "tools"
+        if number < 4 and dice.chance(0.75):
+            content, answer = _outcome(dice, task)
+            think = thoughts(
+                dice, effort, "The result is there.", "I tell the user what it says.", f"I called {task.name}."
+            )
+            messages += [{"role": "tool", "tool_call_id": one["id"], "content": content}, assistant(answer, think)]
+            expect, skill = {"any": [answer]}, "results"
+        else:
+            break
+    return Sample(skill, messages, {"calls": [], **expect}, effort, tools)
+
+
 def missing_argument(dice):
     """A required argument was not said: the model asks for it."""
     effort, task = effort_of(dice), invented_task(dice)
@@ -248,15 +328,15 @@ def missing_argument(dice):
     rest = [f for f in task.arguments if f is not lost]
     verb, noun = task.subject.split(" the ", 1)
     args = spoken_list(dice, rest) if rest else ""
-    text = dice.part(_REQUESTS[:12] if rest else _BARE).format(
-        verb=verb, Verb=verb.capitalize(), noun=noun, name=task.name, args=args, Args=args[:1].upper() + args[1:]
-    )
+    text = _request(dice, _REQUESTS[:12] if rest else _BARE, verb, noun, task.name, args)
     question = f"What should {lost.name} be?"
     think = thoughts(dice, effort, f"{lost.name} is missing.", f"{task.name} needs it.", "I ask the user.")
-    messages = [user(text[:1].upper() + text[1:]), assistant(question, think)]
+    messages = [user(text), assistant(question, think)]
     sample = Sample("tools", messages, {"any": [question], "calls": []}, effort, _with_distractors(dice, [task]))
     if dice.chance(0.6):
-        reply = dice.part(("{v}", "{v}.", "It should be {v}.", "{n} is {v}", "{v}, please", "Use {v}.", "Let us say {v}", "Take {v}.")).format(v=lost.spoken, n=lost.name)
+        reply = dice.part(
+            ("{v}", "{v}.", "It should be {v}.", "{n} is {v}", "{v}, please", "Use {v}.", "Let us say {v}", "Take {v}.")
+        ).format(v=lost.spoken, n=lost.name)
         messages += [user(reply), assistant("", _call_thoughts(dice, effort, [task]), [call(dice, task, 0)])]
         sample.expect = _expect([task])
     return sample

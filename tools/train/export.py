@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes trained parameters as a checkpoint in the released layout, and reads one back.
 
-    python -m tools.train.export STATE --out DIR         STATE: a training directory or one of its checkpoints
+python -m tools.train.export STATE --out DIR         STATE: a training directory or one of its checkpoints
 """
 
 import argparse
@@ -34,7 +34,11 @@ def tensors(params, biases, config):
             made.add(p + name, "F32" if name.endswith(_FLOAT32) else "BF16", value)
     moe_layers = [i for i in range(config.layers) if config.is_moe(i)]
     for index, bias in zip(moe_layers, biases):
-        made.add(f"{p}model.layers.{index}.block_sparse_moe.gate.e_score_correction_bias", "F32", np.asarray(bias, np.float64))
+        made.add(
+            f"{p}model.layers.{index}.block_sparse_moe.gate.e_score_correction_bias",
+            "F32",
+            np.asarray(bias, np.float64),
+        )
     return made
 
 

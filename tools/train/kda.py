@@ -53,7 +53,9 @@ def recurrence(q, k, v, g, beta, segments):
 
     q, k, v, g, beta = (split(x) for x in (q, k, v, g, beta))
     seg = segments.reshape(rows, chunks, CHUNK).transpose(1, 0, 2)
-    before = jnp.concatenate([jnp.full_like(seg[:1, :, -1], -2), seg[:-1, :, -1]])  # document at the end of the chunk before
+    before = jnp.concatenate(
+        [jnp.full_like(seg[:1, :, -1], -2), seg[:-1, :, -1]]
+    )  # document at the end of the chunk before
     goes_on = (seg == before[..., None]).astype(q.dtype)[:, :, None, :, None]
     same = (seg[..., :, None] == seg[..., None, :])[:, :, None]
     to_end = (seg == seg[..., -1:]).astype(q.dtype)[:, :, None, :, None]

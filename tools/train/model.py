@@ -74,7 +74,11 @@ def initial(config, seed=0):
         for n in ("gate", "up"):
             matrix(f"{m}shared_experts.{n}_proj.weight", shared, c.hidden)
         matrix(m + "shared_experts.down_proj.weight", c.hidden, shared)
-        for n, rows, columns in (("w1", c.expert_width, c.latent), ("w3", c.expert_width, c.latent), ("w2", c.latent, c.expert_width)):
+        for n, rows, columns in (
+            ("w1", c.expert_width, c.latent),
+            ("w3", c.expert_width, c.latent),
+            ("w2", c.latent, c.expert_width),
+        ):
             made[f"{m}experts.{n}.weight"] = random.normal(0, columns**-0.5, (c.experts, rows, columns))
     return {name: jnp.asarray(value, jnp.float32) for name, value in made.items()}
 
@@ -96,7 +100,9 @@ def hidden(params, biases, ids, segments, config, quantised=True, features=None)
         stream = stream.reshape(-1, c.hidden).at[places].set(values, mode="drop").reshape(stream.shape)
 
     def mix(name):
-        return ops.attn_res_mix(blocks, stream, params[name + "_norm.weight"], params[name + "_proj.weight"], c.norm_eps)
+        return ops.attn_res_mix(
+            blocks, stream, params[name + "_norm.weight"], params[name + "_proj.weight"], c.norm_eps
+        )
 
     for index in range(c.layers):
         p = f"model.layers.{index}."
@@ -111,7 +117,9 @@ def hidden(params, biases, ids, segments, config, quantised=True, features=None)
         normed = ops.rms_norm(mix(p + "mlp_res"), params[p + "post_attention_layernorm.weight"], c.norm_eps)
         if c.is_moe(index):
             flat = normed.reshape(-1, c.hidden)
-            z, scores = moe.moe(flat, lambda n, p=p: params[p + "block_sparse_moe." + n], c, biases[len(all_scores)], quantised)
+            z, scores = moe.moe(
+                flat, lambda n, p=p: params[p + "block_sparse_moe." + n], c, biases[len(all_scores)], quantised
+            )
             all_scores.append(scores)
             stream = stream + z.reshape(normed.shape)
         else:

@@ -137,7 +137,16 @@ def load(path):
         "step": jnp.asarray(meta["step"], jnp.int32),
     }  # fmt: skip
     vocabulary = [base64.b64decode(t) for t in meta["vocabulary"]]
-    return State(training, meta["config"], vocabulary, meta["stream"], meta["tokens"], meta["learnt"], meta["seconds"], meta["decay"])
+    return State(
+        training,
+        meta["config"],
+        vocabulary,
+        meta["stream"],
+        meta["tokens"],
+        meta["learnt"],
+        meta["seconds"],
+        meta["decay"],
+    )
 
 
 def main(arguments):

@@ -32,8 +32,12 @@ PICTURE_ROW = 256  # tokens of a question about a picture and its answer
 def print_log(directory):
     lines = (directory / "log.jsonl").read_text(encoding="utf-8").splitlines()
     last = json.loads(lines[-1])
-    print(f"step {last['step']}, {last['tokens'] / 1e6:.1f} M tokens, {last['learnt'] / 1e6:.1f} M learnt, {last['hours']:.2f} h, {last['tokens_per_second']} tokens/s, rate {last['rate']}")
-    print(f"loss {last['loss']}, right {last['right']:.1%}, gradient norm {last['norm']}, largest expert load {last['load']}")
+    print(
+        f"step {last['step']}, {last['tokens'] / 1e6:.1f} M tokens, {last['learnt'] / 1e6:.1f} M learnt, {last['hours']:.2f} h, {last['tokens_per_second']} tokens/s, rate {last['rate']}"
+    )
+    print(
+        f"loss {last['loss']}, right {last['right']:.1%}, gradient norm {last['norm']}, largest expert load {last['load']}"
+    )
     for skill, (loss, right) in last["skills"].items():
         print(f"  {skill:12} loss {loss:.3f}  next token right {right:.1%}")
 
@@ -84,7 +88,18 @@ def picture_answers(loaded, samples):
 
 def answer(binary, model, ids):
     """The product's greedy continuation."""
-    command = [binary, "generate", model, "--ids", ",".join(map(str, ids)), "--max-tokens", MAX_TOKENS, "--threads", 1, "--json"]
+    command = [
+        binary,
+        "generate",
+        model,
+        "--ids",
+        ",".join(map(str, ids)),
+        "--max-tokens",
+        MAX_TOKENS,
+        "--threads",
+        1,
+        "--json",
+    ]
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)["ids"]
 

@@ -65,7 +65,9 @@ def take(training, batch, rate, config, vision_config):
     norm = jnp.sqrt(sum((g * g).sum() for g in grads.values()))
     grads = {n: g * jnp.minimum(1.0, CLIP / (norm + 1e-9)) for n, g in grads.items()}
     step = training["step"] + 1
-    params, moments = optimizer.update(training["params"], grads, training["moments"], step.astype(jnp.float32), rate, WEIGHT_DECAY)
+    params, moments = optimizer.update(
+        training["params"], grads, training["moments"], step.astype(jnp.float32), rate, WEIGHT_DECAY
+    )
     biases = _balanced(training["biases"], scores, batch.segments, config.experts_per_token)
     keep = jnp.minimum(0.999, step / (step + 10.0))
     average = {n: keep * a + (1 - keep) * params[n] for n, a in training["average"].items()}

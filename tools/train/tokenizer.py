@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The trained model's vocabulary: byte-level BPE over the generator's conversations, with K3's split of text.
 
-    python -m tools.train.tokenizer --out DIR        writes tiktoken.model and tokenizer_config.json
+python -m tools.train.tokenizer --out DIR        writes tiktoken.model and tokenizer_config.json
 """
 
 import argparse

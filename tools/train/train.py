@@ -29,8 +29,12 @@ def _parse(arguments):
     parser.add_argument("--minutes", type=float, help="stop after this time")
     parser.add_argument("--steps", type=int, help="stop after this many steps")
     parser.add_argument("--decay", type=int, help="let the learning rate fall to 0 over this many steps, then stop")
-    parser.add_argument("--pictures", action="store_true", help="add the vision tower and pictures to the data, from now on")
-    parser.add_argument("--from", dest="origin", type=pathlib.Path, help="begin with this checkpoint if the directory has none")
+    parser.add_argument(
+        "--pictures", action="store_true", help="add the vision tower and pictures to the data, from now on"
+    )
+    parser.add_argument(
+        "--from", dest="origin", type=pathlib.Path, help="begin with this checkpoint if the directory has none"
+    )
     return parser.parse_args(arguments)
 
 
@@ -72,7 +76,11 @@ class Window:
         from .data_stream import SKILLS
 
         total = {key: sum(np.asarray(r[key]) for r in self.reports) for key in ("loss", "right", "count")}
-        by_skill = {s: [round(float(total[k][i] / total["count"][i]), 4) for k in ("loss", "right")] for i, s in enumerate(SKILLS) if total["count"][i]}
+        by_skill = {
+            s: [round(float(total[k][i] / total["count"][i]), 4) for k in ("loss", "right")]
+            for i, s in enumerate(SKILLS)
+            if total["count"][i]
+        }
         seconds = time.time() - self.started
         return {
             "step": state.step, "tokens": state.tokens, "learnt": state.learnt, "loss": round(float(total["loss"].sum() / total["count"].sum()), 4),

@@ -20,7 +20,9 @@ def initial(v, hidden, seed=0):
         made[name] = random.normal(0, np.prod(shape[1:]) ** -0.5, shape)
 
     matrix("vision_tower.patch_embed.proj.weight", wide, 3, v["patch_size"], v["patch_size"])
-    made["vision_tower.patch_embed.pos_emb.weight"] = random.normal(0, 0.1, (v["init_pos_emb_height"], v["init_pos_emb_width"], wide))
+    made["vision_tower.patch_embed.pos_emb.weight"] = random.normal(
+        0, 0.1, (v["init_pos_emb_height"], v["init_pos_emb_width"], wide)
+    )
     for block in range(v["vt_num_hidden_layers"]):
         p = f"vision_tower.encoder.blocks.{block}."
         made[p + "norm0.weight"], made[p + "norm1.weight"] = np.ones(wide), np.ones(wide)
@@ -98,5 +100,8 @@ def features(params, v, pixels, rows, columns):
     x = ops.rms_norm(x, w("encoder.final_layernorm.weight"), NORM_EPS)
     cells = x.reshape(len(x), rows // 2, 2, columns // 2, 2, -1).transpose(0, 1, 3, 2, 4, 5)
     cells = cells.reshape(len(x), rows * columns // 4, -1)
-    y = jax.nn.gelu(cells @ params["mm_projector.proj.0.weight"].T, approximate=False) @ params["mm_projector.proj.2.weight"].T
+    y = (
+        jax.nn.gelu(cells @ params["mm_projector.proj.0.weight"].T, approximate=False)
+        @ params["mm_projector.proj.2.weight"].T
+    )
     return ops.rms_norm(y, params["mm_projector.post_norm.weight"], v["projector_ln_eps"])
