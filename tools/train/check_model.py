@@ -24,7 +24,7 @@ from ..reference import config as reference_config
 from ..reference import ops as reference_ops
 from ..reference.model import Model
 from ..reference.safetensors_file import read_snapshot
-from . import config, data_mix, data_stream, export, kda, model, moe, mxfp4, vision
+from . import config, data_mix, data_stream, export, kda, model, moe, mxfp4, state, step, vision
 from .data_dice import HELD_OUT
 from .data_render import Renderer, flat
 from .tokenizer import Tokenizer, make
@@ -199,11 +199,54 @@ def check_stream(directory):
         next(stream)
     again = data_stream.Stream(renderer, stream.save())
     same = all(
-        (getattr(a, f) == getattr(b, f)).all()
+        np.array_equal(getattr(a, f), getattr(b, f))
         for a, b in ((next(stream), next(again)) for _ in range(4))
         for f in ("ids", "segments", "places", "targets", "weights")
     )
     return "a resumed stream gives the same batches", same
+
+
+SMALL = {
+    "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 1, "num_experts": 6, "num_experts_per_token": 2,
+    "intermediate_size": 32, "moe_intermediate_size": 32, "routed_expert_hidden_size": 32,
+    "linear_attn_config": {
+        "full_attn_layers": [3], "kda_layers": [1, 2], "gate_lower_bound": -5.0, "head_dim": 16, "num_heads": 1,
+        "short_conv_kernel_size": 4, "use_full_rank_gate": True,
+    },
+}  # fmt: skip
+
+
+def _trained(current, take, steps):
+    """current after some more steps, its place in the data included."""
+    stream = data_stream.Stream(Renderer(current.tokenizer()), current.stream)
+    stream.add_pictures()
+    for _ in range(steps):
+        current.training, _ = take(current.training, next(stream), np.float32(1e-3))
+    current.stream = stream.save()
+    return current
+
+
+def _small_state(tokenizer):
+    value = config.config_json(tokenizer, **SMALL)
+    parsed = config.parse(value)
+    training = step.initial(model.initial(parsed), model.initial_biases(parsed))
+    made = state.State(training, value, tokenizer.vocabulary)
+    made.add_vision()
+    return made
+
+
+def check_resume(directory):
+    """A small model with pictures: four steps, against two, a checkpoint, and two more."""
+    tokenizer = Tokenizer.load(directory)
+    fresh = _small_state(tokenizer)
+    take = step.compiled(fresh.config(), fresh.config_value["vision_config"])
+    straight = _trained(fresh, take, 4)
+    with tempfile.TemporaryDirectory() as kept:
+        state.save(kept, _trained(_small_state(tokenizer), take, 2))
+        resumed = _trained(state.load(kept), take, 2)
+    one, other = (jax.tree_util.tree_leaves(s.training) for s in (straight, resumed))
+    same = len(one) == len(other) and all(np.array_equal(a, b) for a, b in zip(one, other))
+    return "a training that was stopped and resumed has the same bits", same and straight.stream == resumed.stream
 
 
 def main(arguments):
@@ -212,12 +255,13 @@ def main(arguments):
     parser.add_argument("--daybreak")
     parser.add_argument("--vision", type=pathlib.Path)
     options = parser.parse_args(arguments)
+    data_stream.register()
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         directory = options.model or pathlib.Path(scratch)
         if not options.model:
             random_checkpoint(directory)
-        checks = [check_rounding, check_recurrence, check_experts, check_stream, check_forward]
+        checks = [check_rounding, check_recurrence, check_experts, check_stream, check_resume, check_forward]
         results = [check(directory) for check in checks]
         if options.daybreak:
             results.append(check_product(directory, options.daybreak))

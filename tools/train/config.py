@@ -24,12 +24,12 @@ VISION = {
     "init_pos_emb_width": 8, "linear_bias": False, "merge_kernel_size": [2, 2], "merge_type": "sd2_tpool", "mlp_type": "mlp2",
     "mm_hidden_size": 64, "mm_projector_type": "patchmergerv2", "norm_type": "rmsnorm", "patch_embed_proj_bias": False,
     "patch_size": 14, "pos_emb_interpolation_mode": "bilinear", "pos_emb_type": "divided_fixed", "projector_hidden_act": "gelu",
-    "projector_ln_eps": 1e-05, "qkv_hidden_size": 64, "text_hidden_size": 160, "vt_hidden_size": 64, "vt_intermediate_size": 192,
+    "projector_ln_eps": 1e-05, "qkv_hidden_size": 64, "vt_hidden_size": 64, "vt_intermediate_size": 192,
     "vt_num_attention_heads": 2, "vt_num_hidden_layers": 3,
 }  # fmt: skip
 
 
-def config_json(tokenizer, vision=False, **changes):
+def config_json(tokenizer, **changes):
     """The config.json value; changes replace keys of the text model."""
     ids = {
         "bos_token_id": tokenizer.special(0),
@@ -38,13 +38,10 @@ def config_json(tokenizer, vision=False, **changes):
     }
     text = {**_TEXT, **ids, "vocab_size": tokenizer.vocab_size, "linear_attn_config": dict(_LINEAR), **changes}
     text["quantization_config"] = {"quant_method": "compressed-tensors", "format": "mxfp4-pack-quantized"}
-    made = {
+    return {
         "architectures": ["KimiK3ForConditionalGeneration"], "model_type": "kimi_k3", **ids,
         "media_placeholder_token_id": tokenizer.special(MEDIA_PAD), "text_config": text, "tie_word_embeddings": False,
     }  # fmt: skip
-    if vision:
-        made["vision_config"] = dict(VISION)
-    return made
 
 
 def parse(value):

@@ -53,8 +53,9 @@ class State:
         """Gives the model a fresh vision tower, if it has none."""
         if "vision_config" in self.config_value:
             return
-        self.config_value["vision_config"] = dict(config_module.VISION)
-        fresh = vision.initial(config_module.VISION, self.config().hidden)
+        hidden = self.config().hidden
+        self.config_value["vision_config"] = {**config_module.VISION, "text_hidden_size": hidden}
+        fresh = vision.initial(config_module.VISION, hidden)
         self.training["params"].update(fresh)
         self.training["average"].update({n: p.copy() for n, p in fresh.items()})
         for group, values in optimizer.initial(fresh).items():
