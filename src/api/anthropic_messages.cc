@@ -125,8 +125,8 @@ Result<PreparedChat> read_request(const http::Request& request, AnthropicCall ca
                chat::parse_anthropic_request(request.body, call, context.options.limits));
   if (!read.first_image.empty()) {
     return Error{Errc::kInvalidArgument, read.first_image +
-                                         ": image input needs the vision tower, "
-                                         "which this version lacks"};
+                                             ": image input needs the vision tower, "
+                                             "which this version lacks"};
   }
   show_thinking = read.show_thinking;
   return render_chat(std::move(read.chat), context);
