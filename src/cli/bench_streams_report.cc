@@ -11,7 +11,7 @@
 namespace daybreak::cli {
 namespace {
 
-constexpr double kMillisecond = 1e6;
+constexpr double kNanosecondsPerMillisecond = 1e6;
 constexpr double kKibibyte = 1024;
 
 double ratio(double value, std::size_t count) {
@@ -31,7 +31,7 @@ double StreamsReport::cpu_us_per_token() const {
 
 std::string streams_json(const StreamsReport& report) {
   const StreamsShape& shape = report.shape;
-  const Distribution added = distribution_of(report.client.added_ns, kMillisecond);
+  const Distribution added = distribution_of(report.client.added_ns, kNanosecondsPerMillisecond);
   const nlohmann::ordered_json out = {
       {"streams", shape.streams},
       {"tokens_per_second", shape.rate},
@@ -59,7 +59,7 @@ std::string streams_json(const StreamsReport& report) {
 
 std::string streams_text(const StreamsReport& report) {
   const StreamsShape& shape = report.shape;
-  const Distribution added = distribution_of(report.client.added_ns, kMillisecond);
+  const Distribution added = distribution_of(report.client.added_ns, kNanosecondsPerMillisecond);
   std::string out = fmt::format(
       "{} streams{} of {} tokens, {} a second each: {:.1f} s, {} complete, {} tokens, {:.1f} MB\n",
       shape.streams, shape.tls ? " over TLS" : "", shape.tokens(), shape.rate, report.seconds,
