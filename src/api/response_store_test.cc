@@ -5,17 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/hand_clock.h"
+
 namespace daybreak::api {
 namespace {
-
-class FakeClock final : public Clock {
- public:
-  TimePoint now() const override { return now_; }
-  void advance(std::chrono::seconds by) { now_ += by; }
-
- private:
-  TimePoint now_{};
-};
 
 std::function<std::uint64_t()> counter() {
   return [n = std::uint64_t{0}]() mutable { return (++n) * 0x9E3779B97F4A7C15ULL; };
@@ -79,7 +72,7 @@ TEST(ResponseStore, OldestGoesAtTheBoundOfBytes) {
 }
 
 TEST(ResponseStore, AgeIsABound) {
-  FakeClock clock;
+  testing::HandClock clock;
   ResponseStore store({.max_age = std::chrono::seconds(10), .clock = &clock}, counter());
   store.put(response("resp_1"));
   clock.advance(std::chrono::seconds(9));

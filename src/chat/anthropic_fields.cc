@@ -10,9 +10,8 @@ namespace daybreak::chat {
 namespace {
 
 constexpr FieldApi kApi = FieldApi::kAnthropic;
+using enum FieldVerdict;
 constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
-constexpr FieldVerdict kIgnored = FieldVerdict::kIgnored;
-constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 
 constexpr auto kRules = std::to_array<FieldRule>({
     {"model", kApi, kYes, kSomeText,

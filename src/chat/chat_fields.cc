@@ -10,13 +10,9 @@
 namespace daybreak::chat {
 namespace {
 
-constexpr FieldApi kOpenAi = FieldApi::kOpenAi;
-constexpr FieldApi kMoonshot = FieldApi::kMoonshot;
-constexpr FieldApi kVllm = FieldApi::kVllm;
-constexpr FieldApi kOther = FieldApi::kOther;
+using enum FieldApi;
+using enum FieldVerdict;
 constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
-constexpr FieldVerdict kIgnored = FieldVerdict::kIgnored;
-constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 
 constexpr std::string_view kEffort = R"({"enum":["low","high","max"]})";
 constexpr std::string_view kEffortOrNone = R"({"enum":["none","low","high","max"]})";

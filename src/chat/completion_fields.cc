@@ -9,11 +9,9 @@
 namespace daybreak::chat {
 namespace {
 
-constexpr FieldApi kOpenAi = FieldApi::kOpenAi;
-constexpr FieldApi kVllm = FieldApi::kVllm;
-constexpr FieldApi kOther = FieldApi::kOther;
+using enum FieldApi;
+using enum FieldVerdict;
 constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
-constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 
 constexpr std::string_view kNothingToAdd = "accepted: this tokenizer has no token to add";
 constexpr std::string_view kSpelled = "false: special tokens spelled in a text are text";

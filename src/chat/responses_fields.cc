@@ -9,13 +9,9 @@
 namespace daybreak::chat {
 namespace {
 
-constexpr FieldApi kOpenAi = FieldApi::kOpenAi;
-constexpr FieldApi kMoonshot = FieldApi::kMoonshot;
-constexpr FieldApi kVllm = FieldApi::kVllm;
-constexpr FieldApi kOther = FieldApi::kOther;
+using enum FieldApi;
+using enum FieldVerdict;
 constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
-constexpr FieldVerdict kIgnored = FieldVerdict::kIgnored;
-constexpr FieldVerdict kRefused = FieldVerdict::kRefused;
 
 constexpr std::string_view kOfText = "not a field of this route: say `text.format`";
 constexpr std::string_view kOfEffort = "not a field of this route: say `reasoning.effort`";

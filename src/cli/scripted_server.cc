@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "cli/model_path.h"
 #include "tokenizer/tokenizer.h"
 
@@ -19,12 +20,8 @@ using LetterIds = std::array<TokenId, kLetters>;
 // Letters come again after so many.
 constexpr std::size_t kPeriod = 64;
 
-// A mixing function: neighbouring seeds and positions have nothing in common.
 std::size_t letter_index(std::uint64_t seed, std::size_t position) {
-  std::uint64_t x = seed * kPeriod + position % kPeriod;
-  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-  return static_cast<std::size_t>((x ^ (x >> 31U)) % kLetters);
+  return static_cast<std::size_t>(mix64(seed * kPeriod + position % kPeriod) % kLetters);
 }
 
 Result<LetterIds> letter_ids(const tokenizer::Tokenizer& tokenizer) {

@@ -8,20 +8,12 @@
 #include <vector>
 
 #include "engine/latch_constraint.h"
+#include "testing/hand_clock.h"
 
 namespace daybreak::engine {
 namespace {
 
 using std::chrono::milliseconds;
-
-class HandClock final : public Clock {
- public:
-  TimePoint now() const override { return TimePoint(std::chrono::nanoseconds(ticks_)); }
-  void advance(std::chrono::nanoseconds time) { ticks_ += time.count(); }
-
- private:
-  std::atomic<std::chrono::nanoseconds::rep> ticks_{0};
-};
 
 class MaskWorkersTest : public ::testing::Test {
  protected:
@@ -56,7 +48,7 @@ class MaskWorkersTest : public ::testing::Test {
     return task;
   }
 
-  HandClock clock;
+  testing::HandClock clock;
   std::atomic<std::size_t> done{0};
   Latch latch;
   MaskWorkers workers{clock, [this] { ++done; }};
@@ -166,7 +158,7 @@ TEST_F(MaskWorkersTest, WithdrawTakesBackWhatHasNotBegun) {
 }
 
 TEST(MaskWorkers, TheEndWaitsForWhatRunsAndLeavesTheRest) {
-  HandClock clock;
+  testing::HandClock clock;
   std::atomic<int> ran{0};
   std::vector<std::unique_ptr<MaskTask>> tasks;
   for (int round = 0; round < 50; ++round) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/fake_model.h"
+#include "testing/hand_clock.h"
 
 namespace daybreak::engine {
 namespace {
@@ -21,20 +22,11 @@ Job job_of(GenerateRequest r) {
   return {RequestId{1}, std::move(r), [](const Update&) {}, {}};
 }
 
-class HandClock final : public Clock {
- public:
-  TimePoint now() const override { return now_; }
-  void advance(std::chrono::nanoseconds time) { now_ += time; }
-
- private:
-  TimePoint now_{};
-};
-
 // A table of two slots and 100 positions.
 struct SlotTableTest : ::testing::Test {
   FakeModel::Observer observer;
   FakeModel model{{.context_tokens = 100, .slots = 2, .total_positions = 100}, observer};
-  HandClock clock;
+  testing::HandClock clock;
   std::string unwanted = "nobody's";  // isolation of what may not be kept
   SlotTable table{model,
                   {.max_age = std::chrono::seconds(100),
