@@ -233,7 +233,8 @@ http::Handler with_key(Context& context, access::Scope scope,
     http::Task<void> run(http::Exchange& exchange) const {
       if (const auto caller = caller_of(context, exchange.request(), scope); !caller) {
         http::Response response = refuse(exchange.request(), caller.error());
-        co_return co_await exchange.respond(std::move(response));
+        co_await exchange.respond(std::move(response));
+        co_return;
       }
       co_await handler(exchange);
     }

@@ -135,7 +135,8 @@ http::Handler content_handler(Context& context, BatchService* batches) {
     if (++*downloads > kMaxDownloads) {
       Response response =
           error_response({Errc::kResourceLimit, "contents: 4 are being sent already, try again"});
-      co_return co_await exchange.respond(std::move(response));
+      co_await exchange.respond(std::move(response));
+      co_return;
     }
     co_await send(exchange);
   };

@@ -40,10 +40,10 @@ void LocalExchange::on_gone(std::function<void()> callback) {
   }
 }
 
-Task<void> LocalExchange::respond(http::Response response) {
+Task<bool> LocalExchange::respond(http::Response response) {
   response_ = std::move(response);
   answered_ = true;
-  co_return;
+  co_return !gone_;
 }
 
 Task<bool> LocalExchange::start_events(std::vector<http::Header> headers) {

@@ -30,7 +30,7 @@ class LocalExchange final : public http::Exchange {
   [[nodiscard]] boost::asio::any_io_executor executor() const override { return strand_; }
   [[nodiscard]] bool client_gone() const override { return gone_; }
   void on_gone(std::function<void()> callback) override;
-  http::Task<void> respond(http::Response response) override;
+  http::Task<bool> respond(http::Response response) override;
   http::Task<bool> start_events(std::vector<http::Header> headers) override;
   http::Task<bool> send_events(std::string frames) override;
   void note(http::Note /*note*/) override {}

@@ -76,14 +76,16 @@ void ReplayExchange::give_up() {
   }
 }
 
-Task<void> ReplayExchange::respond(http::Response response) {
+Task<bool> ReplayExchange::respond(http::Response response) {
   if (response.status != 200) {
     store_.finish(call_, nullptr);
     co_return co_await client_.respond(std::move(response));
   }
   store_.finish(call_, std::make_shared<const http::Response>(response));
-  co_await client_.respond(std::move(response));
-  stop_listening(!client_.client_gone());
+  client_.on_gone(nullptr);  // from here on the answer's way tells whether it was heard
+  const bool heard = co_await client_.respond(std::move(response));
+  stop_listening(heard);
+  co_return heard;
 }
 
 // A stream is nobody else's: whoever asked for the same one makes his own.

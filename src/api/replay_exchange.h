@@ -37,7 +37,7 @@ class ReplayExchange final : public http::Exchange,
   }
   [[nodiscard]] bool client_gone() const override { return given_up_; }
   void on_gone(std::function<void()> callback) override;
-  http::Task<void> respond(http::Response response) override;
+  http::Task<bool> respond(http::Response response) override;
   http::Task<bool> start_events(std::vector<http::Header> headers) override;
   http::Task<bool> send_events(std::string frames) override;
   void note(http::Note note) override { client_.note(std::move(note)); }

@@ -166,8 +166,7 @@ class Replayed {
     replace_headers(response, {{"Idempotent-Replayed", "true"}});
     exchange.note({"replayed", 1});
     store.count_replay();
-    co_await exchange.respond(std::move(response));
-    if (!exchange.client_gone()) {
+    if (co_await exchange.respond(std::move(response))) {
       listener.heard();
     }
     co_return true;

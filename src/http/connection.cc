@@ -270,13 +270,15 @@ Task<void> Connection::dispatch() {
     co_return co_await respond_options();
   }
   if (match_.allow.empty()) {
-    co_return co_await respond(error_response(404, "no such path: " + request_.path));
+    co_await respond(error_response(404, "no such path: " + request_.path));
+    co_return;
   }
   if (match_.handler == nullptr) {
     Response response = error_response(
         405, request_.path + " does not take " + request_.method + ", only " + match_.allow);
     response.headers.push_back({"Allow", match_.allow});
-    co_return co_await respond(std::move(response));
+    co_await respond(std::move(response));
+    co_return;
   }
   bool failed = false;
   try {
@@ -318,7 +320,8 @@ Task<void> Connection::finish_answer() {
   sent_ = Sent::kAll;
 }
 
-Task<void> Connection::respond(Response response) {
+Task<bool> Connection::respond(Response response) {
+  const bool was_there = !gone_;
   status_ = response.status;
   sent_ = Sent::kAll;
   if (response.status == 503 && context_.draining) {
@@ -336,6 +339,7 @@ Task<void> Connection::respond(Response response) {
     bytes += response.body;
   }
   dropped_ = !co_await write(bytes);
+  co_return was_there && !dropped_;
 }
 
 Task<bool> Connection::start_events(std::vector<Header> headers) {

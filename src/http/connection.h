@@ -57,7 +57,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   boost::asio::any_io_executor executor() const override;
   bool client_gone() const override { return gone_; }
   void on_gone(std::function<void()> callback) override;
-  Task<void> respond(Response response) override;
+  Task<bool> respond(Response response) override;
   Task<bool> start_events(std::vector<Header> headers) override;
   Task<bool> send_events(std::string frames) override;
   void note(Note note) override { notes_.push_back(std::move(note)); }

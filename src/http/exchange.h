@@ -43,8 +43,10 @@ class Exchange {
   // call replaces the earlier one; an empty function removes it.
   virtual void on_gone(std::function<void()> callback) = 0;
 
-  // Sends the whole answer. REQUIRES: nothing has been sent.
-  virtual Task<void> respond(Response response) = 0;
+  // Sends the whole answer. Returns whether the client was there when it began and the socket took
+  // all of it: a client that closes as soon as it has read the answer has heard it, whatever
+  // client_gone() says by then. REQUIRES: nothing has been sent.
+  virtual Task<bool> respond(Response response) = 0;
 
   // Sends a 200 head for text/event-stream with `headers` added. Returns whether the client is
   // still there. REQUIRES: nothing has been sent.
