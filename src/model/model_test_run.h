@@ -45,7 +45,7 @@ class Rig {
   explicit Rig(const Model& model, std::size_t capacity = 64, std::size_t threads = 1,
                ThreadTeam::StartHook on_start = nullptr)
       : model_(model),
-        pool_(model.config(), {.slots = 8, .max_positions = 4096}),
+        pool_(model.config(), {.slots = 8, .checkpoints = 8, .max_positions = 4096}),
         workspace_(model.config(), {.tokens = capacity}),
         team_(threads, on_start) {}
 

@@ -2,6 +2,7 @@
 #include "model/sequence_state.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -24,8 +25,25 @@ SequenceState::SequenceState(std::shared_ptr<StateArena> arena, Loan slot,
       reserved_pages_(reserved_pages),
       guaranteed_pages_(reserved_pages) {}
 
+SequenceState::SequenceState(std::shared_ptr<StateArena> arena, Loan slot,
+                             std::size_t reserved_pages, const StateCheckpoint& checkpoint,
+                             std::span<const SharedPagePtr> beginning)
+    : arena_(std::move(arena)),
+      slot_(slot),
+      shared_(beginning.begin(), beginning.end()),
+      reserved_pages_(reserved_pages),
+      guaranteed_pages_(beginning.size() + reserved_pages),
+      position_(checkpoint.position()) {
+  assert(pages_for(position_) == shared_.size() && position_ % kPagePositions == 0);
+  std::ranges::copy(checkpoint.floats(), slot_.data);
+  pages_.reserve(shared_.size());
+  for (const SharedPagePtr& page : shared_) {
+    pages_.push_back(page->loan());
+  }
+}
+
 SequenceState::~SequenceState() {
-  arena_->give_back_pages(pages_, 0, 0);
+  arena_->give_back_pages(pages_, shared_.size(), 0);
   arena_->release_reserved(reserved_pages_);
   arena_->give_back_slot(slot_);
 }
@@ -56,6 +74,7 @@ Status SequenceState::guarantee(std::size_t positions) {
     const std::size_t unused = std::min(held - pages, reserved_pages_);
     arena_->release_reserved(unused);
     reserved_pages_ -= unused;
+    // A shared page is complete, so that it lies below position_.
     arena_->give_back_pages(pages_, std::min(pages_.size(), pages), 0);
   }
   reserved_pages_ = pages - pages_.size();
@@ -79,11 +98,35 @@ Status SequenceState::resize_pages(std::size_t count) {
   return ok();
 }
 
+std::size_t SequenceState::held_positions() const {
+  const auto others = std::ranges::count_if(
+      shared_, [](const SharedPagePtr& page) { return page.use_count() > 1; });
+  return (pages_.size() + reserved_pages_ - static_cast<std::size_t>(others)) * kPagePositions;
+}
+
+std::span<const SharedPagePtr> SequenceState::share(std::size_t first, std::size_t last) {
+  assert(first <= last && last <= position_ / kPagePositions);
+  if (shared_.capacity() < last) {  // so that no page gets lost below
+    shared_.reserve(std::max(last, 2 * shared_.capacity()));
+  }
+  while (shared_.size() < last) {
+    shared_.push_back(std::make_shared<const SharedPage>(arena_, pages_[shared_.size()]));
+  }
+  return std::span(shared_).subspan(first, last - first);
+}
+
+Result<std::shared_ptr<const StateCheckpoint>> SequenceState::checkpoint() const {
+  assert(position_ % kPagePositions == 0);
+  DAYBREAK_TRY(const Loan copy, arena_->take_checkpoint(slot_));
+  return std::make_shared<const StateCheckpoint>(arena_, copy, position_);
+}
+
 std::vector<std::byte> SequenceState::save() const {
   return encode_state(layout(), position_, slot_, pages_);
 }
 
 Status SequenceState::restore(std::span<const std::byte> bytes) {
+  assert(shared_.empty());
   DAYBREAK_TRY(const StateImage image, decode_state(layout(), max_positions(), bytes));
   DAYBREAK_CHECK_OK(resize_pages(pages_for(image.position)));
   image.copy_to(layout(), slot_, pages_);

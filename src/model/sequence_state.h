@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/shared_state.h"
 #include "model/state_arena.h"
 #include "model/state_layout.h"
 
@@ -20,6 +21,10 @@ namespace daybreak::model {
 class SequenceState {
  public:
   SequenceState(std::shared_ptr<StateArena> arena, Loan slot, std::size_t reserved_pages);
+  // Goes on from where `checkpoint` was taken, whose latents are `beginning`, one page for every
+  // kPagePositions. `slot` is zeroed or anything else.
+  SequenceState(std::shared_ptr<StateArena> arena, Loan slot, std::size_t reserved_pages,
+                const StateCheckpoint& checkpoint, std::span<const SharedPagePtr> beginning);
   SequenceState(const SequenceState&) = delete;
   SequenceState& operator=(const SequenceState&) = delete;
   ~SequenceState();
@@ -39,15 +44,28 @@ class SequenceState {
   // StatePool::acquire(); what it has beyond goes back to the pool.
   // Errors: as reserve(). Nothing changes on error.
   [[nodiscard]] Status guarantee(std::size_t positions);
-  // Returns the positions it keeps from others: in use or set aside, in whole pages.
-  [[nodiscard]] std::size_t held_positions() const {
-    return (pages_.size() + reserved_pages_) * kPagePositions;
+  // Returns the positions it keeps from others: in use or set aside, in whole pages. Shared pages
+  // count if nobody else has them.
+  [[nodiscard]] std::size_t held_positions() const;
+
+  // Returns the pages [first, last), which stay complete and unchanged while anybody has them.
+  // Those before must be shared already or are from now on too.
+  // REQUIRES: first <= last <= position() / kPagePositions.
+  [[nodiscard]] std::span<const SharedPagePtr> share(std::size_t first, std::size_t last);
+  // Uses `page` in place of its own page of the same contents, which goes back to the pool.
+  // REQUIRES: `index` is shared; `page` has the same bits and is of this pool.
+  void replace_shared(std::size_t index, SharedPagePtr page) {
+    pages_[index] = page->loan();
+    shared_[index] = std::move(page);
   }
+  // Returns a copy of all but the latents. Errors: kResourceLimit (all checkpoints are in use, or
+  // the system has no memory). REQUIRES: position() is a multiple of kPagePositions.
+  [[nodiscard]] Result<std::shared_ptr<const StateCheckpoint>> checkpoint() const;
 
   // Returns the state as bytes that restore() accepts, also in another process with the same model.
   [[nodiscard]] std::vector<std::byte> save() const;
 
-  // Replaces this state by a saved one. Nothing changes on error.
+  // Replaces this state by a saved one. Nothing changes on error. REQUIRES: nothing was shared.
   // Errors: kInvalidArgument  saved by another model
   //         kUnsupported      saved by another version of the format
   //         kCorrupt          truncated, too long or damaged
@@ -79,9 +97,10 @@ class SequenceState {
 
   std::shared_ptr<StateArena> arena_;  // shared with the pool and its other states
   Loan slot_;
-  std::vector<Loan> pages_;
-  std::size_t reserved_pages_;    // set aside and not taken yet
-  std::size_t guaranteed_pages_;  // what acquire() promised: taken or set aside
+  std::vector<Loan> pages_;            // the first of them are those of shared_
+  std::vector<SharedPagePtr> shared_;  // complete pages that others may have too
+  std::size_t reserved_pages_;         // set aside and not taken yet
+  std::size_t guaranteed_pages_;       // what acquire() promised: taken or set aside
   std::size_t position_ = 0;
 };
 

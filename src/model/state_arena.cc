@@ -29,29 +29,26 @@ Error no_pages(std::size_t wanted, std::size_t free, std::size_t total) {
 
 }  // namespace
 
-StateArena::StateArena(const StateLayout& layout, std::size_t slots, std::size_t pages,
-                       bool poison_freed)
+StateArena::Stock::Stock(std::size_t count) : buffers(count), free(descending(count)) {}
+
+StateArena::StateArena(const StateLayout& layout, std::size_t slots, std::size_t checkpoints,
+                       std::size_t pages, bool poison_freed)
     : layout_(layout),
       poison_freed_(poison_freed),
       slots_(slots),
-      pages_(pages),
-      free_slots_(descending(slots)),
-      free_pages_(descending(pages)) {}
+      checkpoints_(checkpoints),
+      pages_(pages) {}
 
 Result<Loan> StateArena::take_slot(std::size_t reserve_pages) {
   const std::lock_guard lock(mutex_);
-  if (free_slots_.empty()) {
+  if (slots_.free.empty()) {
     return Error{Errc::kResourceLimit,
-                 "all " + std::to_string(slots_.size()) + " slots of the state pool are in use"};
+                 "all " + std::to_string(slots()) + " slots of the state pool are in use"};
   }
   DAYBREAK_CHECK_OK(set_aside_locked(reserve_pages));  // before the work of zeroing
-  const std::size_t index = free_slots_.back();
-  auto lent = or_out_of_memory(Errc::kResourceLimit, "a slot of the state pool", [&] {
-    return Result(Loan{index, zeroed(slots_[index], layout_.slot_floats())});
-  });
-  if (lent) {
-    free_slots_.pop_back();
-  } else {
+  auto lent = or_out_of_memory(Errc::kResourceLimit, "a slot of the state pool",
+                               [&] { return Result(lend(slots_, layout_.slot_floats())); });
+  if (!lent) {
     reserved_pages_ -= reserve_pages;
   }
   return lent;
@@ -59,23 +56,40 @@ Result<Loan> StateArena::take_slot(std::size_t reserve_pages) {
 
 void StateArena::give_back_slot(Loan slot) {
   const std::lock_guard lock(mutex_);
-  poison(slots_[slot.index]);
-  free_slots_.push_back(slot.index);
+  take_back(slots_, slot);
+}
+
+Result<Loan> StateArena::take_checkpoint(const Loan& source) {
+  const std::lock_guard lock(mutex_);
+  if (checkpoints_.free.empty()) {
+    return Error{Errc::kResourceLimit, "all " + std::to_string(checkpoints()) +
+                                           " checkpoints of the state pool are in use"};
+  }
+  DAYBREAK_TRY(const Loan loan, or_out_of_memory(Errc::kResourceLimit, "a checkpoint", [&] {
+                 return Result(lend(checkpoints_, layout_.slot_floats()));
+               }));
+  std::copy_n(source.data, layout_.slot_floats(), loan.data);
+  return loan;
+}
+
+void StateArena::give_back_checkpoint(Loan checkpoint) {
+  const std::lock_guard lock(mutex_);
+  take_back(checkpoints_, checkpoint);
 }
 
 Status StateArena::take_pages(std::size_t count, std::size_t reserved, std::vector<Loan>& out) {
   const std::lock_guard lock(mutex_);
   assert(reserved <= count && reserved <= reserved_pages_);
-  const std::size_t unreserved = free_pages_.size() - reserved_pages_;
-  if (count - reserved > unreserved) {
-    return no_pages(count - reserved, unreserved, pages_.size());
+  if (count - reserved > unreserved()) {
+    return no_pages(count - reserved, unreserved(), pages());
   }
   const std::size_t before = out.size();
   Status lent = or_out_of_memory(Errc::kResourceLimit, "a page of the state pool", [&] {
+    if (out.capacity() < before + count) {  // so that what is lent cannot get lost below
+      out.reserve(std::max(before + count, 2 * out.capacity()));
+    }
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t index = free_pages_.back();
-      out.push_back({index, zeroed(pages_[index], layout_.page_floats())});
-      free_pages_.pop_back();
+      out.push_back(lend(pages_, layout_.page_floats()));
     }
     return ok();
   });
@@ -89,8 +103,7 @@ Status StateArena::take_pages(std::size_t count, std::size_t reserved, std::vect
 
 void StateArena::take_back_pages(std::vector<Loan>& pages, std::size_t first) {
   while (pages.size() > first) {
-    poison(pages_[pages.back().index]);
-    free_pages_.push_back(pages.back().index);
+    take_back(pages_, pages.back());
     pages.pop_back();
   }
 }
@@ -103,15 +116,19 @@ void StateArena::give_back_pages(std::vector<Loan>& pages, std::size_t first,
   reserved_pages_ += keep_reserved;
 }
 
+void StateArena::give_back_page(Loan page) {
+  const std::lock_guard lock(mutex_);
+  take_back(pages_, page);
+}
+
 Status StateArena::set_aside(std::size_t pages) {
   const std::lock_guard lock(mutex_);
   return set_aside_locked(pages);
 }
 
 Status StateArena::set_aside_locked(std::size_t pages) {
-  const std::size_t unreserved = free_pages_.size() - reserved_pages_;
-  if (pages > unreserved) {
-    return no_pages(pages, unreserved, pages_.size());
+  if (pages > unreserved()) {
+    return no_pages(pages, unreserved(), this->pages());
   }
   reserved_pages_ += pages;
   return ok();
@@ -125,27 +142,37 @@ void StateArena::release_reserved(std::size_t pages) {
 
 std::size_t StateArena::free_slots() const {
   const std::lock_guard lock(mutex_);
-  return free_slots_.size();
+  return slots_.free.size();
+}
+
+std::size_t StateArena::free_checkpoints() const {
+  const std::lock_guard lock(mutex_);
+  return checkpoints_.free.size();
 }
 
 std::size_t StateArena::free_pages() const {
   const std::lock_guard lock(mutex_);
-  return free_pages_.size() - reserved_pages_;
+  return unreserved();
 }
 
-float* StateArena::zeroed(AlignedBuffer<float>& buffer, std::size_t floats) {
+Loan StateArena::lend(Stock& stock, std::size_t floats) {
+  const std::size_t index = stock.free.back();
+  AlignedBuffer<float>& buffer = stock.buffers[index];
   if (buffer.size() == 0 && floats > 0) {
     buffer = AlignedBuffer<float>(floats);  // comes zero-filled
   } else {
     std::ranges::fill(buffer.span(), 0.0f);
   }
-  return buffer.data();
+  stock.free.pop_back();
+  return {index, buffer.data()};
 }
 
-void StateArena::poison(AlignedBuffer<float>& buffer) {
+void StateArena::take_back(Stock& stock, Loan loan) {
+  AlignedBuffer<float>& buffer = stock.buffers[loan.index];
   if (poison_freed_ && buffer.size() > 0) {
     std::memset(buffer.data(), 0xff, buffer.size() * sizeof(float));
   }
+  stock.free.push_back(loan.index);
 }
 
 }  // namespace daybreak::model

@@ -2,6 +2,7 @@
 #include "model/state_pool.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 
 #include "model/state_arena.h"
@@ -10,20 +11,37 @@ namespace daybreak::model {
 
 StatePool::StatePool(const ModelConfig& config, const StatePoolOptions& options)
     : arena_(std::make_shared<StateArena>(StateLayout::from(config, options.weights_fingerprint),
-                                          options.slots, pages_for(options.max_positions),
-                                          options.poison_freed)) {}
+                                          options.slots, options.checkpoints,
+                                          pages_for(options.max_positions), options.poison_freed)) {
+}
 
 StatePool::~StatePool() = default;
 
-Result<std::unique_ptr<SequenceState>> StatePool::acquire(std::size_t reserve_positions) {
-  if (reserve_positions > max_sequence_positions()) {
-    return Error{Errc::kTooLarge, "a sequence of " + std::to_string(reserve_positions) +
-                                      " tokens exceeds the limit of " +
-                                      std::to_string(max_sequence_positions())};
+Status StatePool::check_length(std::size_t positions) const {
+  if (positions <= max_sequence_positions()) {
+    return ok();
   }
+  return Error{Errc::kTooLarge, "a sequence of " + std::to_string(positions) +
+                                    " tokens exceeds the limit of " +
+                                    std::to_string(max_sequence_positions())};
+}
+
+Result<std::unique_ptr<SequenceState>> StatePool::acquire(std::size_t reserve_positions) {
+  DAYBREAK_CHECK_OK(check_length(reserve_positions));
   const std::size_t pages = pages_for(reserve_positions);
   DAYBREAK_TRY(const Loan slot, arena_->take_slot(pages));
   return std::make_unique<SequenceState>(arena_, slot, pages);
+}
+
+Result<std::unique_ptr<SequenceState>> StatePool::acquire_from(
+    const StateCheckpoint& checkpoint, std::span<const SharedPagePtr> beginning,
+    std::size_t reserve_positions) {
+  DAYBREAK_CHECK_OK(check_length(reserve_positions));
+  assert(checkpoint.arena() == arena_.get());
+  const std::size_t pages = std::max(pages_for(reserve_positions), beginning.size());
+  DAYBREAK_TRY(const Loan slot, arena_->take_slot(pages - beginning.size()));
+  return std::make_unique<SequenceState>(arena_, slot, pages - beginning.size(), checkpoint,
+                                         beginning);
 }
 
 const StateLayout& StatePool::layout() const { return arena_->layout(); }
@@ -35,6 +53,10 @@ std::size_t StatePool::max_sequence_positions() const {
 std::size_t StatePool::slots() const { return arena_->slots(); }
 
 std::size_t StatePool::free_slots() const { return arena_->free_slots(); }
+
+std::size_t StatePool::checkpoints() const { return arena_->checkpoints(); }
+
+std::size_t StatePool::free_checkpoints() const { return arena_->free_checkpoints(); }
 
 std::size_t StatePool::total_positions() const { return arena_->pages() * kPagePositions; }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "base/result.h"
 #include "model/config.h"
@@ -18,6 +19,7 @@ namespace daybreak::model {
 
 struct StatePoolOptions {
   std::size_t slots = 1;          // sequences that may live at once
+  std::size_t checkpoints = 0;    // copies of slots that may live at once, beside them
   std::size_t max_positions = 0;  // over all sequences, rounded up to pages of 64
   // Freed memory is filled with 0xFF bytes (NaN floats), so that a read of a stale value cannot
   // pass for a plausible one. Memory is zeroed when handed out, whatever this says.
@@ -42,15 +44,26 @@ class StatePool {
   //                         memory
   [[nodiscard]] Result<std::unique_ptr<SequenceState>> acquire(std::size_t reserve_positions = 0);
 
+  // Returns a state that goes on from `checkpoint`, whose latents are `beginning`: it takes those
+  // pages as they are, and a copy of the rest. `reserve_positions` include them.
+  // Errors: as above. REQUIRES: both are of this pool, one page for every kPagePositions.
+  [[nodiscard]] Result<std::unique_ptr<SequenceState>> acquire_from(
+      const StateCheckpoint& checkpoint, std::span<const SharedPagePtr> beginning,
+      std::size_t reserve_positions);
+
   [[nodiscard]] const StateLayout& layout() const;
   // The longest one sequence can become: the smaller of the model's and the pool's bound.
   [[nodiscard]] std::size_t max_sequence_positions() const;
   [[nodiscard]] std::size_t slots() const;
   [[nodiscard]] std::size_t free_slots() const;
+  [[nodiscard]] std::size_t checkpoints() const;
+  [[nodiscard]] std::size_t free_checkpoints() const;
   [[nodiscard]] std::size_t total_positions() const;
   [[nodiscard]] std::size_t free_positions() const;  // neither in use nor reserved
 
  private:
+  [[nodiscard]] Status check_length(std::size_t positions) const;
+
   std::shared_ptr<StateArena> arena_;  // also owned by every living SequenceState
 };
 

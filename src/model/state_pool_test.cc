@@ -218,5 +218,82 @@ TEST(StateLayout, PiecesOfAStateDoNotOverlap) {
   }
 }
 
+// A sequence of `pages` complete pages.
+std::unique_ptr<SequenceState> grown(StatePool& pool, std::size_t pages) {
+  auto state = *pool.acquire();
+  EXPECT_TRUE(state->reserve(pages * kPagePositions));
+  state->advance(pages * kPagePositions);
+  return state;
+}
+
+TEST(StatePool, SharedPagesGoBackWithTheLastWhoHasThem) {
+  StatePool pool(small_config(), {.slots = 3, .checkpoints = 1, .max_positions = 640});
+  auto donor = grown(pool, 3);
+  EXPECT_EQ(donor->held_positions(), 192U);
+  std::vector<SharedPagePtr> pages;
+  {
+    const auto shared = donor->share(0, 2);
+    pages.assign(shared.begin(), shared.end());
+  }
+  EXPECT_EQ(donor->held_positions(), 64U) << "without it the shared ones are still held";
+  EXPECT_EQ(pool.free_positions(), 448U);
+  donor.reset();
+  EXPECT_EQ(pool.free_positions(), 512U);
+  pages.pop_back();
+  EXPECT_EQ(pool.free_positions(), 576U);
+  pages.clear();
+  EXPECT_EQ(pool.free_positions(), 640U);
+}
+
+TEST(StatePool, WhoeverGoesOnReservesOnlyWhatIsNotShared) {
+  StatePool pool(small_config(), {.slots = 3, .checkpoints = 1, .max_positions = 256});
+  auto donor = grown(pool, 2);
+  const auto shared = donor->share(0, 2);
+  const auto checkpoint = *donor->checkpoint();
+  EXPECT_EQ(pool.acquire_from(*checkpoint, shared, 257).error().code, Errc::kTooLarge);
+  auto first = *pool.acquire_from(*checkpoint, shared, 192);
+  EXPECT_EQ(first->position(), 128U);
+  EXPECT_EQ(first->held_positions(), 64U);
+  EXPECT_EQ(pool.free_positions(), 64U);
+  EXPECT_EQ(pool.acquire_from(*checkpoint, shared, 256).error().code, Errc::kResourceLimit);
+  auto second = *pool.acquire_from(*checkpoint, shared, 192);
+  EXPECT_EQ(pool.free_positions(), 0U);
+  EXPECT_EQ(pool.free_slots(), 0U);
+  EXPECT_TRUE(second->reserve(192));
+  EXPECT_EQ(second->reserve(193).error().code, Errc::kResourceLimit);
+  donor.reset();
+  first.reset();
+  EXPECT_EQ(second->held_positions(), 192U) << "now the only one that has them";
+  second.reset();
+  EXPECT_EQ(pool.free_positions(), 256U);
+  EXPECT_EQ(pool.free_slots(), 3U);
+}
+
+TEST(StatePool, CheckpointsHaveABoundOfTheirOwn) {
+  StatePool pool(small_config(), {.slots = 1, .checkpoints = 2, .max_positions = 256});
+  const auto state = grown(pool, 1);
+  auto first = *state->checkpoint();
+  auto second = *state->checkpoint();
+  EXPECT_EQ(pool.free_checkpoints(), 0U);
+  const auto third = state->checkpoint();
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error(),
+            (Error{Errc::kResourceLimit, "all 2 checkpoints of the state pool are in use"}));
+  first.reset();
+  EXPECT_TRUE(state->checkpoint());
+}
+
+TEST(StatePool, ADuplicateOfASharedPageGoesBack) {
+  StatePool pool(small_config(), {.slots = 2, .checkpoints = 0, .max_positions = 256});
+  const auto one = grown(pool, 2);
+  const auto two = grown(pool, 2);
+  const SharedPagePtr page = one->share(0, 1)[0];
+  (void)two->share(0, 1);
+  EXPECT_EQ(pool.free_positions(), 0U);
+  two->replace_shared(0, page);
+  EXPECT_EQ(pool.free_positions(), 64U);
+  EXPECT_EQ(two->latent_tile(0, 0), one->latent_tile(0, 0));
+}
+
 }  // namespace
 }  // namespace daybreak::model
