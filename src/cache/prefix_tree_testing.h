@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What tests of the prefix tree share: blocks named by letters.
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "cache/prefix_tree.h"
+
+namespace daybreak::cache::testing {
+
+class StillClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return now_; }
+  void forward(std::chrono::seconds by) { now_ += by; }
+
+ private:
+  TimePoint now_{};
+};
+
+inline HeldPtr held() { return std::make_shared<const int>(0); }
+
+// The hashes of a sequence whose blocks are the letters of `path`.
+inline std::vector<BlockHash> chain_of(std::string_view path) {
+  static const BlockHasher hasher{BlockHasher::Key{}};
+  std::vector<TokenId> ids;
+  for (const char letter : path) {
+    ids.insert(ids.end(), kBlockTokens, static_cast<TokenId>(letter));
+  }
+  return hasher.chain("", ids);
+}
+
+}  // namespace daybreak::cache::testing
