@@ -62,6 +62,11 @@ void report_load(const Report& report, const engine::Stats& stats) {
                "Sequences kept for requests that go on from them", number(stats.kept_sequences));
   report.gauge({"daybreak_engine_kept_positions"},
                "State positions they hold until others need them", number(stats.kept_positions));
+  report.gauge({"daybreak_engine_cached_blocks"}, "Blocks of 64 tokens in the prefix cache",
+               number(stats.cached_blocks));
+  report.gauge({"daybreak_engine_checkpoints"},
+               "Copies of states in the prefix cache that requests can start from",
+               number(stats.checkpoints));
   report.gauge({"daybreak_engine_draining"}, "1 while shutting down", stats.draining ? 1 : 0);
   if (stats.block_positions > 0) {
     report
@@ -82,6 +87,11 @@ void report_totals(const Report& report, const engine::Stats& stats) {
                  "Of these, tokens not computed again", number(stats.prefix_hits));
   report.counter({"vllm:prompt_tokens_cached_total"}, "Prompt tokens from a kept sequence",
                  number(stats.prefix_hits));
+  report.counter({"daybreak_engine_evicted_blocks_total"},
+                 "Blocks that left the prefix cache for others", number(stats.evicted_blocks));
+  report.counter({"daybreak_engine_evicted_checkpoints_total"},
+                 "Checkpoints that left the prefix cache for others",
+                 number(stats.evicted_checkpoints));
   report.counter({"vllm:generation_tokens_total"}, "Tokens generated",
                  number(stats.generated_tokens));
   for (const auto& [reason, count] : {std::pair{"stop", stats.finished_stop},

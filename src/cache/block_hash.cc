@@ -60,16 +60,15 @@ std::vector<BlockHash> BlockHasher::chain(std::string_view scope,
                                           std::span<const TokenId> ids) const {
   std::vector<BlockHash> out;
   out.reserve(ids.size() / kBlockTokens);
-  extend(out, scope, ids);
+  while (out.size() < ids.size() / kBlockTokens) {
+    append(out, scope, ids.subspan(out.size() * kBlockTokens, kBlockTokens));
+  }
   return out;
 }
 
-void BlockHasher::extend(std::vector<BlockHash>& chain, std::string_view scope,
-                         std::span<const TokenId> ids) const {
-  for (std::size_t i = chain.size(); i < ids.size() / kBlockTokens; ++i) {
-    chain.push_back(
-        next(i == 0 ? root(scope) : chain.back(), ids.subspan(i * kBlockTokens, kBlockTokens)));
-  }
+void BlockHasher::append(std::vector<BlockHash>& chain, std::string_view scope,
+                         std::span<const TokenId> block) const {
+  chain.push_back(next(chain.empty() ? root(scope) : chain.back(), block));
 }
 
 }  // namespace daybreak::cache

@@ -47,9 +47,9 @@ class BlockHasher {
   // Returns the hashes of the complete blocks among `ids`, each of all ids up to its end.
   [[nodiscard]] std::vector<BlockHash> chain(std::string_view scope,
                                              std::span<const TokenId> ids) const;
-  // Appends to `chain`, which has those of the first blocks of `ids`, the hashes of the others.
-  void extend(std::vector<BlockHash>& chain, std::string_view scope,
-              std::span<const TokenId> ids) const;
+  // Appends the hash of the next block, of kBlockTokens ids.
+  void append(std::vector<BlockHash>& chain, std::string_view scope,
+              std::span<const TokenId> block) const;
 
  private:
   [[nodiscard]] BlockHash hash(std::span<const unsigned char> bytes) const;

@@ -144,8 +144,11 @@ void PrefixTree::drop_checkpoint(const BlockHash& at) {
   }
 }
 
-bool PrefixTree::evict_page() {
+bool PrefixTree::evict_leaf(bool only_useless) {
   for (const Rank& rank : leaves_) {
+    if (only_useless && rank.has_checkpoint) {
+      return false;
+    }
     Node& node = *rank.node;
     const bool freed = only_the_tree_has(node.page) &&
                        (node.checkpoint == nullptr || only_the_tree_has(node.checkpoint));
@@ -213,9 +216,41 @@ std::size_t PrefixTree::erase_branches(const Goes& goes) {
   return count;
 }
 
+void PrefixTree::erase_branch(const BlockHash& root) {
+  const Node* top = node_of(root);
+  erase_branches([top](const Node& node) {
+    const Node* above = &node;
+    while (above != nullptr && above != top) {
+      above = above->parent;
+    }
+    return above != nullptr;
+  });
+}
+
 std::size_t PrefixTree::erase_old(std::chrono::seconds age) {
   const Clock::TimePoint now = clock_.now();
   return erase_branches([&](const Node& node) { return now - node.used_at >= age; });
+}
+
+std::optional<Clock::TimePoint> PrefixTree::oldest_use() const {
+  std::optional<Clock::TimePoint> oldest;
+  for (const auto& [hash, node] : nodes_) {
+    oldest = oldest ? std::min(*oldest, node.used_at) : node.used_at;
+  }
+  return oldest;
+}
+
+std::size_t PrefixTree::count_free_but_for(std::span<const void* const> others) const {
+  std::unordered_map<const void*, long> had;
+  for (const void* page : others) {
+    ++had[page];
+  }
+  std::size_t count = 0;
+  for (const auto& [hash, node] : nodes_) {
+    const auto found = had.find(node.page.get());
+    count += node.page.use_count() - 1 == (found == had.end() ? 0 : found->second) ? 1 : 0;
+  }
+  return count;
 }
 
 std::size_t PrefixTree::erase_if(const std::function<bool(std::string_view scope)>& goes) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -62,14 +63,24 @@ class PrefixTree {
 
   // Forgets the page that is worth least, and the checkpoint at its end. Returns false if there is
   // none to be freed.
-  bool evict_page();
+  bool evict_page() { return evict_leaf(false); }
+  // The same of pages that nothing can start from.
+  bool evict_useless_page() { return evict_leaf(true); }
   // Forgets the checkpoint that is worth least; false: none.
   bool evict_checkpoint();
 
+  // Forgets a block and all that go on from it.
+  void erase_branch(const BlockHash& root);
   // Forgets what has not been used for `age`. Returns how many blocks that were.
   std::size_t erase_old(std::chrono::seconds age);
   // Forgets all blocks of the scopes of which goes(scope). Returns how many.
   std::size_t erase_if(const std::function<bool(std::string_view scope)>& goes);
+
+  // When what has not been used for longest was; nothing: the tree is empty.
+  [[nodiscard]] std::optional<Clock::TimePoint> oldest_use() const;
+  // Returns how many pages only the tree and the holders of `others` have; `others` may name a page
+  // several times, once for each that has it.
+  [[nodiscard]] std::size_t count_free_but_for(std::span<const void* const> others) const;
 
   struct Stats {
     std::size_t blocks = 0;
@@ -117,6 +128,7 @@ class PrefixTree {
   // Runs `change` while the node is out of the orders, which it changes its place in.
   template <class Change>
   void reorder(Node& node, const Change& change);
+  bool evict_leaf(bool only_useless);
   void forget(Node& leaf);
   template <class Goes>
   std::size_t erase_branches(const Goes& goes);

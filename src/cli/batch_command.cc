@@ -43,6 +43,7 @@ struct Options {
   api::BatchPaths paths;
   std::size_t max_in_flight = 8;
   std::size_t max_positions = 65'536;
+  std::size_t checkpoints = kDefaultCheckpoints;
   std::size_t max_lines = api::kMaxBatchLines;
   bool resume = false;
   bool json = false;
@@ -150,8 +151,10 @@ Status run(const Options& options) {
                                                                : BatchOutput::Start::kNew));
   const std::size_t total = ::isatty(STDERR_FILENO) == 1 ? input->count_lines() : 0;
   DAYBREAK_TRY(const LoadedModel loaded, load_model(options.runner));
-  DAYBREAK_TRY(auto runner,
-               make_runner(loaded, options.runner, options.max_in_flight, options.max_positions));
+  DAYBREAK_TRY(auto runner, make_runner(loaded, options.runner,
+                                        {.sequences = options.max_in_flight,
+                                         .positions = options.max_positions,
+                                         .checkpoints = options.checkpoints}));
   const std::size_t queue = std::min(options.max_in_flight * kQueuePerRequest, engine::kMaxQueue);
   DAYBREAK_TRY(const auto engine, engine::Engine::start(std::move(runner), {.max_queue = queue}));
   grammar::prepare_formats();
@@ -188,6 +191,10 @@ void register_batch(Command root) {
   sub.add_option("--max-positions", options->max_positions,
                  "tokens of prompts and answers in memory, all requests together")
       .in_range(1, std::uint64_t{1} << 32U)
+      .show_default();
+  sub.add_option("--state-checkpoints", options->checkpoints,
+                 "copies of a sequence's state that later requests can start from; 0: none")
+      .in_range(0, engine::kMaxCheckpoints)
       .show_default();
   sub.add_option("--max-lines", options->max_lines, "lines of the input; more ends the batch")
       .in_range(1, std::uint64_t{1} << 32U)

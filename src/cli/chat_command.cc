@@ -41,7 +41,8 @@ Status run(const Options& options) {
     settings.sampling.seed = std::uint64_t{entropy()} << 32 | entropy();
   }
   DAYBREAK_CHECK_OK(engine::validate(settings.sampling, loaded.model->config().vocab_size));
-  DAYBREAK_TRY(const auto runner, make_runner(loaded, options.runner, 1, options.context));
+  DAYBREAK_TRY(const auto runner,
+               make_runner(loaded, options.runner, {.positions = options.context}));
   ChatSession session(*tokenizer, markers, *runner, std::move(settings));
   DAYBREAK_TRY(Interrupts interrupts, Interrupts::install());
   ChatLoop loop(session, interrupts,

@@ -87,7 +87,8 @@ Status run(const Options& options) {
   DAYBREAK_CHECK_OK(check_length(request, loaded.model->config().max_positions));
 
   DAYBREAK_TRY(const auto runner,
-               make_runner(loaded, options.runner, 1, request.prompt.size() + request.max_tokens));
+               make_runner(loaded, options.runner,
+                           {.positions = request.prompt.size() + request.max_tokens}));
   GenerateOutput output(tokenizer.get(), output_form(options));
   LogitsFile logits(options.logits_out);
   engine::Session session(*runner);

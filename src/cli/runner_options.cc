@@ -51,38 +51,42 @@ Result<LoadedModel> load_model(const RunnerOptions& options) {
   return LoadedModel{.path = std::move(path), .model = std::move(model)};
 }
 
-Status check_state_memory(const model::StateLayout& layout, std::size_t sequences,
-                          std::size_t positions, std::uint64_t memory) {
-  // No sequence outgrows the model's context, whatever the pool allows.
-  const std::uint64_t pages = std::min<std::uint64_t>(
-      model::pages_for(positions), sequences * model::pages_for(layout.max_positions));
+Status check_state_memory(const model::StateLayout& layout, const StateSizes& sizes,
+                          std::uint64_t memory) {
+  // No sequence outgrows the model's context, whatever the pool allows; a cache fills the pool.
+  const std::uint64_t pool = model::pages_for(sizes.positions);
+  const std::uint64_t pages =
+      sizes.checkpoints > 0
+          ? pool
+          : std::min<std::uint64_t>(pool, sizes.sequences * model::pages_for(layout.max_positions));
   const std::uint64_t needed =
-      sizeof(float) * (sequences * layout.slot_floats() + pages * layout.page_floats());
+      sizeof(float) *
+      ((sizes.sequences + sizes.checkpoints) * layout.slot_floats() + pages * layout.page_floats());
   if (needed <= memory) {
     return ok();
   }
   return Error{
       Errc::kInvalidArgument,
-      fmt::format("{} sequences with {} positions in all: expected at most the {} bytes of "
-                  "this machine's memory, found {} bytes of state",
-                  sequences, positions, memory, needed)};
+      fmt::format("{} sequences with {} positions in all and {} checkpoints: expected at most the "
+                  "{} bytes of this machine's memory, found {} bytes of state",
+                  sizes.sequences, sizes.positions, sizes.checkpoints, memory, needed)};
 }
 
 Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
                                                          const RunnerOptions& options,
-                                                         std::size_t max_sequences,
-                                                         std::size_t max_positions) {
+                                                         const StateSizes& sizes) {
   std::size_t threads = options.threads;
   if (threads == 0) {
     DAYBREAK_TRY(threads, available_cpus());
   }
   const std::uint64_t memory = read_machine().usable_memory();
-  DAYBREAK_CHECK_OK(check_state_memory(model::StateLayout::from(loaded.model->config(), 0),
-                                       max_sequences, max_positions, memory));
+  DAYBREAK_CHECK_OK(
+      check_state_memory(model::StateLayout::from(loaded.model->config(), 0), sizes, memory));
   return engine::ModelRunner::create(loaded.model,
                                      {.threads = threads,
-                                      .max_sequences = max_sequences,
-                                      .max_positions = max_positions,
+                                      .max_sequences = sizes.sequences,
+                                      .max_positions = sizes.positions,
+                                      .max_checkpoints = sizes.checkpoints,
                                       .on_thread_start = kernels::set_float_environment});
 }
 

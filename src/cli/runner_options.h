@@ -42,17 +42,26 @@ Status read_ahead(const model::Checkpoint& checkpoint, std::uint64_t memory,
 // resolve_model and Model::load.
 Result<LoadedModel> load_model(const RunnerOptions& options);
 
-// Checks that the states of `sequences` with `positions` in all fit into `memory` bytes. They are
+// Copies of states to start from that a server keeps by default.
+inline constexpr std::size_t kDefaultCheckpoints = 16;
+
+// What a runner holds at most, see ModelRunnerOptions.
+struct StateSizes {
+  std::size_t sequences = 1;
+  std::size_t positions = 0;  // in all
+  std::size_t checkpoints = 0;
+};
+
+// Checks that states of those sizes fit into `memory` bytes. They are
 // taken when first needed, so that without this check a busy server would die of it much later.
 // Errors: kInvalidArgument naming both numbers of bytes.
-Status check_state_memory(const model::StateLayout& layout, std::size_t sequences,
-                          std::size_t positions, std::uint64_t memory);
+Status check_state_memory(const model::StateLayout& layout, const StateSizes& sizes,
+                          std::uint64_t memory);
 
 // Returns a runner of a loaded model. Errors: those of ModelRunner::create, available_cpus and
 // check_state_memory for this machine.
 Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
                                                          const RunnerOptions& options,
-                                                         std::size_t max_sequences,
-                                                         std::size_t max_positions);
+                                                         const StateSizes& sizes);
 
 }  // namespace daybreak::cli

@@ -71,17 +71,25 @@ TEST(CheckStateMemory, HoldsAtTheByteAndOnePast) {
   // Written out: two layers of 3 matrices of 16 x 16 and of 3 x 144 inputs; pages of 64 x 40.
   constexpr std::uint64_t kSlot = 4 * (2 * 3 * 16 * 16 + 2 * 3 * 144);
   constexpr std::uint64_t kPage = 4 * 64 * 40;
-  EXPECT_TRUE(check_state_memory(layout, 5, 65, 5 * kSlot + 2 * kPage));
+  EXPECT_TRUE(check_state_memory(layout, {.sequences = 5, .positions = 65}, 5 * kSlot + 2 * kPage));
   // Five sequences of 128 positions are all there can be.
-  EXPECT_TRUE(check_state_memory(layout, 5, 1'000'000, 5 * kSlot + 10 * kPage));
-  EXPECT_FALSE(check_state_memory(layout, 5, 1'000'000, 5 * kSlot + 10 * kPage - 1));
-  const Status refused = check_state_memory(layout, 5, 65, 5 * kSlot + 2 * kPage - 1);
+  EXPECT_TRUE(
+      check_state_memory(layout, {.sequences = 5, .positions = 1'000'000}, 5 * kSlot + 10 * kPage));
+  EXPECT_FALSE(check_state_memory(layout, {.sequences = 5, .positions = 1'000'000},
+                                  5 * kSlot + 10 * kPage - 1));
+  // What is cached is bounded by the pool alone.
+  constexpr StateSizes kCaching{.sequences = 5, .positions = 1'000'000, .checkpoints = 2};
+  EXPECT_TRUE(check_state_memory(layout, kCaching, 7 * kSlot + 15'625 * kPage));
+  EXPECT_FALSE(check_state_memory(layout, kCaching, 7 * kSlot + 15'625 * kPage - 1));
+  const Status refused =
+      check_state_memory(layout, {.sequences = 5, .positions = 65}, 5 * kSlot + 2 * kPage - 1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
-  EXPECT_EQ(refused.error().message, "5 sequences with 65 positions in all: expected at most the " +
-                                         std::to_string(5 * kSlot + 2 * kPage - 1) +
-                                         " bytes of this machine's memory, found " +
-                                         std::to_string(5 * kSlot + 2 * kPage) + " bytes of state");
+  EXPECT_EQ(refused.error().message,
+            "5 sequences with 65 positions in all and 0 checkpoints: expected at most the " +
+                std::to_string(5 * kSlot + 2 * kPage - 1) +
+                " bytes of this machine's memory, found " + std::to_string(5 * kSlot + 2 * kPage) +
+                " bytes of state");
 }
 
 }  // namespace

@@ -126,8 +126,12 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                      .threads = config.threads,
                                      .numerics = config.numerics,
                                      .isa = config.isa};
-  DAYBREAK_TRY(auto runner,
-               make_runner(loaded, runner_options, config.max_sequences, config.max_positions));
+  DAYBREAK_TRY(
+      auto runner,
+      make_runner(loaded, runner_options,
+                  {.sequences = config.max_sequences,
+                   .positions = config.max_positions,
+                   .checkpoints = config.prefix_reuse == "on" ? config.state_checkpoints : 0}));
   const std::vector<std::string> names = model_names(config, loaded);
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
@@ -139,6 +143,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .prefix_reuse = config.prefix_reuse == "on" ? engine::PrefixReuse::kOn
                                                                 : engine::PrefixReuse::kOff,
                     .kept_age = std::chrono::seconds(config.kept_sequence_seconds),
+                    .checkpoint_interval = config.linear_cache_interval,
                     .owner_valid = owner_valid(access),
                     .timeline_steps = config.step_timeline}));
   const auto now = std::chrono::system_clock::now().time_since_epoch();

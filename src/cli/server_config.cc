@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "cli/edit_distance.h"
+#include "engine/model_runner.h"
 #include "engine/step_timeline.h"
 #include "grammar/grammar_service.h"
 
@@ -43,6 +44,14 @@ std::vector<ServerKey> make_keys() {
        CountField{&C::max_tokens, 1, std::size_t{1} << 32U}},
       {"prefix_reuse", "on: prompts that go on from an earlier request compute what is new",
        ChoiceField{&C::prefix_reuse, {"on", "off"}}},
+      {"state_checkpoints",
+       "copies of a sequence's state that later requests can start from; 0: none "
+       "(docs/prefix-cache.md)",
+       CountField{&C::state_checkpoints, 0, engine::kMaxCheckpoints}},
+      {"linear_cache_interval",
+       "tokens of a prompt between such copies, rounded up to blocks of 64; 0: only where they are "
+       "likely to be of use",
+       CountField{&C::linear_cache_interval, 0, std::size_t{1} << 32U}},
       {"kept_sequence_seconds",
        "seconds a sequence is kept that no prompt goes on from (docs/slots.md)",
        CountField{&C::kept_sequence_seconds, 1, kDay}},

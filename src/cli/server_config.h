@@ -34,6 +34,8 @@ struct ServerConfig {
   std::size_t step_tokens = 512;
   std::size_t max_tokens = 131'072;
   std::string prefix_reuse = "on";
+  std::size_t state_checkpoints = 16;
+  std::size_t linear_cache_interval = 8192;
   std::size_t kept_sequence_seconds = 3'600;
   std::string slot_save_path;
   std::string vendor_compat = "off";

@@ -42,10 +42,12 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
   if (model->slots() == 0) {
     return Error{Errc::kInvalidArgument, "max_sequences: expected 1 or more, found 0"};
   }
-  return std::unique_ptr<Engine>(new Engine(std::move(model), options));
+  DAYBREAK_TRY(cache::BlockHasher hasher, cache::BlockHasher::random());
+  return std::unique_ptr<Engine>(new Engine(std::move(model), options, hasher));
 }
 
-Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
+Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
+               const cache::BlockHasher& hasher)
     : model_(std::move(model)),
       options_(options),
       vocab_size_(model_->vocab_size()),
@@ -55,7 +57,9 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options)
       slots_(*model_, {.reuse = options.prefix_reuse,
                        .max_age = options.kept_age,
                        .owner_valid = options.owner_valid,
-                       .clock = options.clock}),
+                       .clock = options.clock,
+                       .checkpoint_interval = options.checkpoint_interval,
+                       .hasher = hasher}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
@@ -304,7 +308,7 @@ bool Engine::admit_one(Job& next) {
   return true;
 }
 
-Result<SlotTable::Place> Engine::place_for(const Job& job) {
+Result<SlotTable::Place> Engine::place_for(Job& job) {
   if (!slots_.owner_valid(job.request().isolation)) {
     return Error{Errc::kUnauthenticated,
                  "the API key was revoked or has expired while the request waited"};
@@ -338,7 +342,10 @@ bool Engine::step() {
       ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(i - 1));
     }
   }
-  const std::vector<std::size_t> share = plan_step(pending, options_.step_tokens);
+  std::vector<std::size_t> share = plan_step(pending, options_.step_tokens);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    share[i] = SlotTable::cut(*ready[i], share[i]);
+  }
   std::vector<StepChunk> chunks;
   std::vector<Job*> jobs;
   std::span<float> rows(prompt_rows_);
@@ -456,6 +463,7 @@ void Engine::consume(Job& job, const StepChunk& fed) {
   const bool reading = job.reading();
   const Status rated = job.rates_pending() ? job.rate(fed.logits) : ok();
   job.consume(fed.ids.size());
+  slots_.advanced(job);
   {
     const std::lock_guard lock(mutex_);
     (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size();

@@ -58,7 +58,8 @@ struct EngineOptions {
   std::size_t prompt_rows = 16;
   std::chrono::microseconds mask_grace = kMaskGrace;  // 0: none
   PrefixReuse prefix_reuse = PrefixReuse::kOn;
-  std::chrono::seconds kept_age = kKeptAge;  // see KeepOptions, as of the next one
+  std::chrono::seconds kept_age = kKeptAge;               // see KeepOptions, as of the next one
+  std::size_t checkpoint_interval = kCheckpointInterval;  // see PrefixCacheOptions
   OwnerValidFn owner_valid = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
@@ -84,7 +85,8 @@ class Engine final : public Generator, public SlotControl {
   Status between_steps(Task task) override;
 
  private:
-  Engine(std::unique_ptr<StepModel> model, const EngineOptions& options);
+  Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
+         const cache::BlockHasher& hasher);
 
   void happen();  // wakes the engine's thread; called by any
 
@@ -101,7 +103,7 @@ class Engine final : public Generator, public SlotControl {
   bool admit_one(Job& next);
   // What `job` needs before it can run. Errors: as SlotTable::take, kUnauthenticated (its owner is
   // not served any more); then nothing has changed.
-  Result<SlotTable::Place> place_for(const Job& job);
+  Result<SlotTable::Place> place_for(Job& job);
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there

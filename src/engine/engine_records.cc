@@ -17,10 +17,17 @@ Stats Engine::stats() const {
 void Engine::record_memory() {
   const std::size_t kept = slots_.kept();
   const std::size_t positions = slots_.kept_positions();
+  const std::size_t cached = slots_.cached_positions();
+  const cache::PrefixTree::Stats& cache = slots_.cache_stats();
   const std::lock_guard lock(mutex_);
   stats_.kept_sequences = kept;
   stats_.kept_positions = positions;
-  stats_.positions_reserved = stats_.positions_total - model_->free_positions() - positions;
+  stats_.cached_blocks = cache.blocks;
+  stats_.checkpoints = cache.checkpoints;
+  stats_.evicted_blocks = cache.evicted_blocks;
+  stats_.evicted_checkpoints = cache.evicted_checkpoints;
+  stats_.positions_reserved =
+      stats_.positions_total - model_->free_positions() - positions - cached;
 }
 
 void Engine::record_feed(const Job& job, const StepChunk& chunk) {
@@ -56,6 +63,7 @@ void Engine::retire(Job& job, FinishReason reason) {
     ProcessedSequence left = job.leave();
     if (reason == FinishReason::kError) {
       left = {};  // what failed is not trusted
+      slots_.distrust(job);
     }
     slots_.give_back(job.slot(), std::move(left));
     record_memory();

@@ -23,6 +23,7 @@ struct FakeModelOptions {
   std::size_t context_tokens = 1000;
   std::size_t slots = 5;
   std::size_t total_positions = 5000;
+  std::size_t checkpoints = 0;
 };
 
 class FakeModel final : public StepModel {
@@ -41,6 +42,7 @@ class FakeModel final : public StepModel {
     std::mutex mutex;
     std::vector<std::vector<std::size_t>> steps;  // ids per chunk, of every successful step
     std::atomic<std::size_t> alive{0};            // sequences
+    std::atomic<std::size_t> checkpoints{0};      // alive
   };
 
   FakeModel(const FakeModelOptions& options, Observer& observer)
@@ -51,22 +53,20 @@ class FakeModel final : public StepModel {
   std::size_t slots() const override { return options_.slots; }
   std::size_t total_positions() const override { return options_.total_positions; }
   std::size_t free_positions() const override { return options_.total_positions - *reserved_; }
+  std::size_t checkpoints() const override { return options_.checkpoints; }
   std::size_t even_share() const override {
     return std::min(options_.context_tokens, options_.total_positions / options_.slots);
   }
 
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override {
-    if (positions > options_.context_tokens || positions > options_.total_positions) {
-      return Error{Errc::kTooLarge, "fake: sequence too long"};
-    }
-    if (observer_->alive == options_.slots || positions > free_positions()) {
-      return Error{Errc::kResourceLimit, "fake: no memory now"};
-    }
-    if (observer_->before_acquire && !observer_->before_acquire()) {
-      return Error{Errc::kResourceLimit, "fake: the system has no memory"};
-    }
-    return std::unique_ptr<Sequence>(
-        std::make_unique<Fake>(observer_, reserved_, positions, options_.total_positions));
+    return make(positions, 0);
+  }
+
+  Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
+                                                 std::size_t positions) override {
+    DAYBREAK_TRY(std::unique_ptr<Sequence> made, make(positions, beginning.blocks.size() * kBlock));
+    static_cast<Fake&>(*made).begin(beginning);
+    return made;
   }
 
   Status forward(std::span<const StepChunk> chunks) override {
@@ -78,8 +78,7 @@ class FakeModel final : public StepModel {
       auto& fake = static_cast<Fake&>(*chunk.sequence);
       const std::size_t rows = chunk.logits.size() / options_.vocab_size;
       for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
-        fake.hash = mix64(fake.hash ^ chunk.ids[i]);
-        ++fake.length;
+        fake.feed(chunk.ids[i]);
         if (const std::size_t left = chunk.ids.size() - i; left <= rows) {
           write_logits(
               fake, chunk.logits.subspan((rows - left) * options_.vocab_size, options_.vocab_size));
@@ -93,10 +92,49 @@ class FakeModel final : public StepModel {
   }
 
  private:
+  static constexpr std::size_t kBlock = cache::kBlockTokens;
+
+  // Of `positions` the first `shared` are somebody else's.
+  Result<std::unique_ptr<Sequence>> make(std::size_t positions, std::size_t shared) {
+    if (positions > options_.context_tokens || positions > options_.total_positions) {
+      return Error{Errc::kTooLarge, "fake: sequence too long"};
+    }
+    if (observer_->alive == options_.slots || positions - shared > free_positions()) {
+      return Error{Errc::kResourceLimit, "fake: no memory now"};
+    }
+    if (observer_->before_acquire && !observer_->before_acquire()) {
+      return Error{Errc::kResourceLimit, "fake: the system has no memory"};
+    }
+    return std::unique_ptr<Sequence>(
+        std::make_unique<Fake>(observer_, reserved_, positions - shared, options_));
+  }
+
+  using Reserved = std::shared_ptr<std::atomic<std::size_t>>;  // of the model; outlives it
+
+  // Positions that sequences share; `hash` is of all ids up to its end.
+  struct Block {
+    Block(Reserved all, std::uint64_t h) : reserved(std::move(all)), hash(h) {}
+    ~Block() { *reserved -= kBlock; }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    Reserved reserved;
+    std::uint64_t hash;
+  };
+  struct Copy {
+    Copy(Observer* o, std::uint64_t h, std::size_t n) : observer(o), hash(h), length(n) {
+      ++observer->checkpoints;
+    }
+    ~Copy() { --observer->checkpoints; }
+    Copy(const Copy&) = delete;
+    Copy& operator=(const Copy&) = delete;
+    Observer* observer;
+    std::uint64_t hash;
+    std::size_t length;
+  };
+
   struct Fake final : Sequence {
-    Fake(Observer* o, std::shared_ptr<std::atomic<std::size_t>> all, std::size_t positions,
-         std::size_t most)
-        : observer(o), reserved(std::move(all)), room(positions), total(most) {
+    Fake(Observer* o, Reserved all, std::size_t positions, const FakeModelOptions& model)
+        : observer(o), reserved(std::move(all)), room(positions), options(model) {
       ++observer->alive;
       *reserved += room;
     }
@@ -104,17 +142,63 @@ class FakeModel final : public StepModel {
       *reserved -= room;
       --observer->alive;
     }
+    void begin(const Beginning& beginning) {
+      const auto& copy = *static_cast<const Copy*>(beginning.checkpoint.get());
+      hash = copy.hash;
+      length = copy.length;
+      for (const cache::HeldPtr& block : beginning.blocks) {
+        blocks.push_back(std::static_pointer_cast<const Block>(block));
+        ends.push_back(blocks.back()->hash);
+      }
+      // A wrong block or checkpoint shows in every row from here on.
+      hash += length == blocks.size() * kBlock && hash == ends.back() ? 0 : 1;
+    }
+    void feed(TokenId id) {
+      hash = mix64(hash ^ id);
+      if (++length % kBlock == 0) {
+        ends.push_back(hash);
+      }
+    }
     std::size_t position() const override { return length; }
     Status reserve(std::size_t positions) override {
-      positions = std::max(positions, length);
-      if (*reserved - room + positions > total) {
+      const std::size_t own = std::max(positions, length) - blocks.size() * kBlock;
+      if (*reserved - room + own > options.total_positions) {
         return Error{Errc::kResourceLimit, "fake: no memory now"};
       }
-      *reserved += positions - room;  // modulo 2^64
-      room = positions;
+      *reserved += own - room;  // modulo 2^64
+      room = own;
       return ok();
     }
-    std::size_t held_positions() const override { return room; }
+    std::size_t held_positions() const override {
+      const auto alone =
+          std::ranges::count_if(blocks, [](const auto& block) { return block.use_count() == 1; });
+      return room + static_cast<std::size_t>(alone) * kBlock;
+    }
+    cache::HeldPtr share_block(std::size_t index) override {
+      while (blocks.size() <= index) {
+        room -= kBlock;  // now the block's
+        blocks.push_back(std::make_shared<const Block>(reserved, ends.at(blocks.size())));
+      }
+      return blocks[index];
+    }
+    void replace_block(std::size_t index, cache::HeldPtr block) override {
+      auto other = std::static_pointer_cast<const Block>(block);
+      hash += other->hash == blocks.at(index)->hash ? 0 : 1;  // must have the same bits
+      blocks[index] = std::move(other);
+    }
+    std::vector<const void*> shared_blocks() const override {
+      std::vector<const void*> out;
+      for (const auto& block : blocks) {
+        out.push_back(block.get());
+      }
+      return out;
+    }
+    Result<cache::HeldPtr> checkpoint() const override {
+      if (observer->checkpoints == options.checkpoints || length % kBlock != 0) {
+        return Error{Errc::kResourceLimit, "fake: no checkpoint now"};
+      }
+      return cache::HeldPtr(std::make_shared<const Copy>(observer, hash, length));
+    }
     std::vector<std::byte> save() const override {
       if (observer->before_save) {
         observer->before_save();
@@ -134,11 +218,13 @@ class FakeModel final : public StepModel {
     }
 
     Observer* observer;
-    std::shared_ptr<std::atomic<std::size_t>> reserved;  // of the model; outlives it here
-    std::size_t room;
-    std::size_t total;  // of the model
+    Reserved reserved;
+    std::size_t room;  // positions of its own
+    FakeModelOptions options;
     std::size_t length = 0;
     std::uint64_t hash = 1;
+    std::vector<std::uint64_t> ends;                   // the hash at the end of each block
+    std::vector<std::shared_ptr<const Block>> blocks;  // shared
   };
 
   void write_logits(const Fake& fake, std::span<float> row) const {
@@ -152,8 +238,7 @@ class FakeModel final : public StepModel {
 
   const FakeModelOptions options_;
   Observer* const observer_;
-  std::shared_ptr<std::atomic<std::size_t>> reserved_ =
-      std::make_shared<std::atomic<std::size_t>>(0);
+  Reserved reserved_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 }  // namespace daybreak::engine

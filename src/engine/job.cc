@@ -50,6 +50,14 @@ ProcessedSequence Job::leave() {
   return left;
 }
 
+std::vector<TokenId> Job::processed(std::size_t first, std::size_t count) const {
+  std::vector<TokenId> ids;
+  for (std::size_t at = first; at < first + count; ++at) {
+    ids.push_back(at < read_ ? request_.prompt[at] : fed_[at - read_]);
+  }
+  return ids;
+}
+
 SlotInfo Job::slot_info() const {
   return {.slot = slot_,
           .state = SlotState::kBusy,

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "engine/generator.h"
 #include "engine/mask_workers.h"
+#include "engine/prefix_cache.h"
 #include "engine/sampler.h"
 #include "engine/slots.h"
 #include "engine/step_model.h"
@@ -54,6 +55,10 @@ class Job {
     logits_ = logits;
   }
   [[nodiscard]] std::size_t slot() const { return slot_; }
+  // Ids processed.
+  [[nodiscard]] std::size_t position() const { return read_ + fed_.size(); }
+  // Returns `count` of the processed ids, from the one at `first` on.
+  [[nodiscard]] std::vector<TokenId> processed(std::size_t first, std::size_t count) const;
   [[nodiscard]] Sequence& sequence() { return *sequence_; }
 
   // Returns the ids to feed before the next token can be drawn: the rest of the prompt, then the
@@ -116,6 +121,8 @@ class Job {
   bool finished = false;
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;
+
+  PrefixTrail trail;  // its part in the prefix cache
 
   // The constraint's work between two tokens. `may_wait`: the engine has not yet waited for this
   // run, and is willing to.

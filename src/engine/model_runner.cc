@@ -8,10 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "cache/block_hash.h"
+#include "model/shared_state.h"
 #include "model/state_layout.h"
 
 namespace daybreak::engine {
 namespace {
+
+static_assert(model::kPagePositions == cache::kBlockTokens, "a block of hashes is one page");
 
 class ModelSequence final : public Sequence {
  public:
@@ -22,6 +26,24 @@ class ModelSequence final : public Sequence {
   std::size_t held_positions() const override { return state_->held_positions(); }
   std::vector<std::byte> save() const override { return state_->save(); }
   Status restore(std::span<const std::byte> bytes) override { return state_->restore(bytes); }
+
+  cache::HeldPtr share_block(std::size_t index) override {
+    return state_->share(index, index + 1).front();
+  }
+  void replace_block(std::size_t index, cache::HeldPtr block) override {
+    state_->replace_shared(index, std::static_pointer_cast<const model::SharedPage>(block));
+  }
+  std::vector<const void*> shared_blocks() const override {
+    std::vector<const void*> blocks;
+    for (const model::SharedPagePtr& page : state_->shared()) {
+      blocks.push_back(page.get());
+    }
+    return blocks;
+  }
+  Result<cache::HeldPtr> checkpoint() const override {
+    DAYBREAK_TRY(cache::HeldPtr made, state_->checkpoint());
+    return made;
+  }
 
   [[nodiscard]] model::SequenceState& state() { return *state_; }
 
@@ -39,6 +61,7 @@ Status check_option(const char* name, std::size_t value, std::size_t max) {
 
 model::StatePoolOptions pool_options(const model::Model& model, const ModelRunnerOptions& options) {
   return {.slots = options.max_sequences,
+          .checkpoints = options.max_checkpoints,
           .max_positions = options.max_positions,
           .poison_freed = options.poison_freed,
           .weights_fingerprint = model.weights_fingerprint()};
@@ -59,6 +82,10 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::create(std::shared_ptr<const m
   DAYBREAK_CHECK_OK(check_option("threads", options.threads, kMaxThreads));
   DAYBREAK_CHECK_OK(check_option("max_sequences", options.max_sequences, kMaxSequences));
   DAYBREAK_CHECK_OK(check_option("max_positions", options.max_positions, kMaxPositions));
+  if (options.max_checkpoints > kMaxCheckpoints) {
+    return Error{Errc::kInvalidArgument, fmt::format("max_checkpoints: expected 0 to {}, found {}",
+                                                     kMaxCheckpoints, options.max_checkpoints)};
+  }
   DAYBREAK_CHECK_OK(check_option("workspace_tokens", options.workspace_tokens, 65'536));
   DAYBREAK_TRY(auto team, ThreadTeam::start(options.threads, options.on_thread_start));
   return std::unique_ptr<ModelRunner>(new ModelRunner(std::move(model), options, std::move(team)));
@@ -79,6 +106,19 @@ std::size_t ModelRunner::even_share() const {
 
 Result<std::unique_ptr<Sequence>> ModelRunner::acquire(std::size_t positions) {
   DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state, pool_.acquire(positions));
+  return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state)));
+}
+
+Result<std::unique_ptr<Sequence>> ModelRunner::acquire_from(const Beginning& beginning,
+                                                            std::size_t positions) {
+  std::vector<model::SharedPagePtr> pages;
+  pages.reserve(beginning.blocks.size());
+  for (const cache::HeldPtr& block : beginning.blocks) {
+    pages.push_back(std::static_pointer_cast<const model::SharedPage>(block));
+  }
+  const auto& checkpoint = *static_cast<const model::StateCheckpoint*>(beginning.checkpoint.get());
+  DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state,
+               pool_.acquire_from(checkpoint, pages, positions));
   return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state)));
 }
 

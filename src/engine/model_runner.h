@@ -18,12 +18,14 @@
 namespace daybreak::engine {
 
 inline constexpr std::size_t kMaxSequences = 1024;
+inline constexpr std::size_t kMaxCheckpoints = 65'536;
 inline constexpr std::size_t kMaxThreads = kMaxTeamThreads;
 
 struct ModelRunnerOptions {
   std::size_t threads = 1;             // 1 to kMaxThreads, the calling one included
   std::size_t max_sequences = 8;       // 1 to kMaxSequences
   std::size_t max_positions = 65'536;  // over all sequences; 1 or more
+  std::size_t max_checkpoints = 0;     // see StepModel::checkpoints(). 0 to kMaxCheckpoints
   // Ids that go through the layers together; bounds activation memory, changes no bit. 1 or more.
   std::size_t workspace_tokens = model::kDefaultWorkspaceTokens;
   bool poison_freed = true;  // see StatePoolOptions
@@ -46,6 +48,9 @@ class ModelRunner final : public StepModel {
   std::size_t block_positions() const override { return model::kPagePositions; }
   std::size_t even_share() const override;
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override;
+  std::size_t checkpoints() const override { return pool_.checkpoints(); }
+  Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
+                                                 std::size_t positions) override;
   // A row of logits that is not finite is delivered as it is: the sampler refuses it, and the other
   // rows of the batch are good.
   Status forward(std::span<const StepChunk> chunks) override;

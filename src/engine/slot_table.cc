@@ -19,16 +19,65 @@ bool goes_on_from(const GenerateRequest& request, const ProcessedSequence& kept)
 
 }  // namespace
 
+template <class Attempt>
+auto SlotTable::evicting(std::size_t positions, const Attempt& attempt) {
+  auto done = attempt();
+  if (done || done.error().code != Errc::kResourceLimit || !can_free(positions)) {
+    return done;  // with too few positions in all it would be for nothing
+  }
+  const auto is_short = [&] { return positions > model_.free_positions(); };
+  const auto failed = [&] { return !done && done.error().code == Errc::kResourceLimit; };
+  if (evict_blocks(positions, true)) {
+    done = attempt();
+  }
+  bool helps = true;
+  while (failed() && helps && evict()) {
+    // With positions it fails for memory: if that of the one that went does not do, no other's
+    // will.
+    helps = is_short();
+    done = attempt();
+  }
+  if (failed() && evict_blocks(positions, false)) {
+    done = attempt();
+  }
+  return done;
+}
+
+bool SlotTable::evict_blocks(std::size_t positions, bool only_useless) {
+  bool any = false;
+  while (positions > model_.free_positions() && cache_.evict_block(only_useless)) {
+    any = true;
+  }
+  return any;
+}
+
+SlotTable::SlotTable(StepModel& model, KeepOptions options)
+    : model_(model),
+      options_(std::move(options)),
+      slots_(model.slots()),
+      cache_(model, {.hasher = options_.hasher,
+                     .interval = options_.checkpoint_interval,
+                     .max_age = options_.max_age,
+                     .clock = options_.clock}) {}
+
 bool SlotTable::may_reuse(const GenerateRequest& request) const {
   // The rows that log-probabilities of the prompt come from are not kept.
   return options_.reuse == PrefixReuse::kOn && !request.prompt_logprobs.has_value();
 }
 
-Result<SlotTable::Place> SlotTable::take(const Job& job) {
+Result<SlotTable::Place> SlotTable::take(Job& job) {
   const GenerateRequest& request = job.request();
-  Place place;
+  cache::PrefixTree::Match match;
+  if (caches()) {
+    cache_.name(job.trail, request.isolation, request.prompt);
+    if (may_reuse(request)) {
+      match = cache_.find(job.trail, request.prompt.size());
+    }
+  }
+  const std::size_t known = match.pages.size() * cache::kBlockTokens;
   const auto found = find_prefix(request);
-  if (found) {
+  Place place;
+  if (found && slots_[*found].kept.ids.size() > known) {
     ProcessedSequence kept = std::exchange(slots_[*found].kept, {});
     if (Status room = make_room(*kept.sequence, job.positions()); !room) {
       slots_[*found].kept = std::move(kept);
@@ -36,16 +85,45 @@ Result<SlotTable::Place> SlotTable::take(const Job& job) {
     }
     place = {*found, std::move(kept.sequence), kept.ids.size()};
   } else {
-    DAYBREAK_TRY(place.sequence, acquire(job.positions()));
-    place.slot = empty_slot();
+    DAYBREAK_TRY(place, start_from(match, job));
   }
   slots_[place.slot].job = &job;
+  if (caches()) {
+    cache_.start(job.trail, match, place.cached_tokens, request.prompt.size());
+  }
   return place;
+}
+
+Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& match,
+                                               const Job& job) {
+  Place place;
+  if (match.checkpoint == nullptr) {
+    DAYBREAK_TRY(place.sequence, acquire(job.positions()));
+  } else {
+    const std::size_t known = match.pages.size() * cache::kBlockTokens;
+    DAYBREAK_TRY(place.sequence, evicting(job.positions() - known, [&] {
+                   return model_.acquire_from({match.checkpoint, match.pages}, job.positions());
+                 }));
+    place.cached_tokens = known;
+  }
+  place.slot = empty_slot();
+  return place;
+}
+
+void SlotTable::advanced(Job& job) {
+  if (caches()) {
+    cache_.advanced(job.trail, job.sequence(), job.reading(),
+                    [&](std::size_t first) { return job.processed(first, cache::kBlockTokens); });
+  }
 }
 
 void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   slots_[slot].job = nullptr;
-  if (options_.reuse == PrefixReuse::kOff || left.ids.empty() || !owner_valid(left.isolation)) {
+  if (!owner_valid(left.isolation)) {
+    cache_.erase_if([&](std::string_view scope) { return scope == left.isolation; });
+    return;
+  }
+  if (options_.reuse == PrefixReuse::kOff || left.ids.empty()) {
     return;
   }
   // What the answer did not need goes back now; to give back cannot fail.
@@ -96,11 +174,12 @@ bool SlotTable::erase_old() {
   const auto old = [&, now = options_.clock->now()](const Slot& slot) {
     return now - slot.since >= options_.max_age;
   };
-  return erase_if(old) > 0;
+  const std::size_t blocks = cache_.erase_old();
+  return erase_if(old) + blocks > 0;
 }
 
 std::optional<Clock::TimePoint> SlotTable::next_end() const {
-  std::optional<Clock::TimePoint> end;
+  std::optional<Clock::TimePoint> end = cache_.next_end();
   for (const Slot& slot : slots_) {
     if (slot.kept.sequence != nullptr) {
       const Clock::TimePoint its = slot.since + options_.max_age;
@@ -111,10 +190,12 @@ std::optional<Clock::TimePoint> SlotTable::next_end() const {
 }
 
 std::size_t SlotTable::erase_unwanted() {
+  cache_.erase_if([&](std::string_view scope) { return !owner_valid(std::string(scope)); });
   return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.isolation); });
 }
 
 std::size_t SlotTable::erase_all() {
+  cache_.erase_all();
   return erase_if([](const Slot&) { return true; });
 }
 
@@ -130,18 +211,10 @@ std::size_t SlotTable::erase_if(const Predicate& goes) {
   return count;
 }
 
-template <class Attempt>
-auto SlotTable::evicting(std::size_t positions, const Attempt& attempt) {
-  // With too few positions in all it would be for nothing.
-  bool helps = positions <= model_.free_positions() + kept_positions();
-  auto done = attempt();
-  while (!done && done.error().code == Errc::kResourceLimit && helps && evict()) {
-    // With positions it fails for memory: if that of the one that went does not do, no other's
-    // will.
-    helps = positions > model_.free_positions();
-    done = attempt();
-  }
-  return done;
+bool SlotTable::can_free(std::size_t positions) const {
+  const bool nobody_runs = std::ranges::all_of(slots_, &Slot::is_free);
+  return nobody_runs ||
+         positions <= model_.free_positions() + kept_positions() + cached_positions();
 }
 
 Status SlotTable::make_room(Sequence& sequence, std::size_t positions) {
@@ -165,6 +238,17 @@ std::size_t SlotTable::kept_positions() const {
 std::size_t SlotTable::kept() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       slots_, [](const Slot& slot) { return slot.kept.sequence != nullptr; }));
+}
+
+std::size_t SlotTable::cached_positions() const {
+  std::vector<const void*> kept;
+  for (const Slot& slot : slots_) {
+    if (caches() && slot.kept.sequence != nullptr) {
+      const std::vector<const void*> blocks = slot.kept.sequence->shared_blocks();
+      kept.insert(kept.end(), blocks.begin(), blocks.end());
+    }
+  }
+  return cache_.reclaimable_blocks(kept) * cache::kBlockTokens;
 }
 
 std::vector<SlotInfo> SlotTable::info() const {

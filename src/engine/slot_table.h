@@ -4,11 +4,13 @@
 // SlotTable: the slots of one engine and the sequences that stay in them when their requests have
 // ended. A request whose prompt goes on from a kept sequence takes it over and computes the rest
 // only. The state of a sequence cannot be cut back, so that the whole of it must be a prefix of the
-// prompt, and a proper one: the logits after the last id are not kept.
+// prompt, and a proper one: the logits after the last id are not kept. Where the prefix cache knows
+// a longer beginning, the sequence starts from that.
 //
-// What is kept never costs a request its place: whenever one needs a slot or positions, the kept
-// sequences that were used longest ago go, and none goes for a request that must wait all the same.
-// It goes anyway when nobody has used it for a while, or nobody may any more.
+// What is kept or cached never costs a request its place: whenever one needs a slot or positions,
+// cached blocks that nothing can start from go, then kept sequences, those used longest ago first,
+// then the rest of the cache, and nothing goes for a request that must wait all the same. It goes
+// anyway when nobody has used it for a while, or nobody may any more.
 // Used from the engine's thread only.
 
 #include <chrono>
@@ -23,6 +25,7 @@
 
 #include "base/clock.h"
 #include "engine/job.h"
+#include "engine/prefix_cache.h"
 #include "engine/slots.h"
 #include "engine/step_model.h"
 
@@ -42,14 +45,14 @@ struct KeepOptions {
   std::chrono::seconds max_age = kKeptAge;  // of a kept sequence that no request goes on from
   OwnerValidFn owner_valid = nullptr;       // null: every one is
   const Clock* clock = &Clock::steady();    // outlives the table
+  std::size_t checkpoint_interval = kCheckpointInterval;  // see PrefixCacheOptions
+  cache::BlockHasher hasher{cache::BlockHasher::Key{}};   // names what is cached
 };
 
 class SlotTable final : public Slots {
  public:
   // `model` must outlive the table.
-  SlotTable(StepModel& model, KeepOptions options) : model_(model), options_(std::move(options)) {
-    slots_.resize(model.slots());
-  }
+  SlotTable(StepModel& model, KeepOptions options);
 
   struct Place {
     std::size_t slot = 0;
@@ -60,7 +63,16 @@ class SlotTable final : public Slots {
   // Errors: those of StepModel::acquire; then nothing has changed, but without memory of the system
   // what evicting() says.
   // REQUIRES: fewer jobs hold slots than there are.
-  [[nodiscard]] Result<Place> take(const Job& job);
+  [[nodiscard]] Result<Place> take(Job& job);
+
+  // Returns how many of its next `count` ids `job` is to feed, so that the cache gets its part.
+  [[nodiscard]] static std::size_t cut(const Job& job, std::size_t count) {
+    return PrefixCache::cut(job.trail, job.position(), count);
+  }
+  // Takes over what `job` has processed since it started or was last told of.
+  void advanced(Job& job);
+  // Forgets what is cached of a job that has failed.
+  void distrust(const Job& job) { cache_.distrust(job.trail); }
 
   // Ends a job's hold on its slot. `left`: what it has processed, to be kept; empty: nothing.
   void give_back(std::size_t slot, ProcessedSequence left);
@@ -72,7 +84,7 @@ class SlotTable final : public Slots {
   // Whether a request like this may go on from a kept sequence at all.
   [[nodiscard]] bool may_reuse(const GenerateRequest& request) const;
 
-  // Forgets what has been kept for max_age. Returns whether there was any.
+  // Forgets what has been kept or cached for max_age. Returns whether there was any.
   bool erase_old();
   // When erase_old() will have something to do; nothing: never as things stand.
   [[nodiscard]] std::optional<Clock::TimePoint> next_end() const;
@@ -80,6 +92,9 @@ class SlotTable final : public Slots {
   // Positions that kept sequences hold, and how many sequences there are.
   [[nodiscard]] std::size_t kept_positions() const;
   [[nodiscard]] std::size_t kept() const;
+  // Positions of which only the cache and kept sequences have hold, not counted above.
+  [[nodiscard]] std::size_t cached_positions() const;
+  [[nodiscard]] const cache::PrefixTree::Stats& cache_stats() const { return cache_.stats(); }
 
   [[nodiscard]] std::vector<SlotInfo> info() const override;
   [[nodiscard]] Result<SavedSequence> save(std::size_t slot) const override;
@@ -90,6 +105,7 @@ class SlotTable final : public Slots {
 
  private:
   struct Slot {
+    [[nodiscard]] bool is_free() const { return job == nullptr; }
     const Job* job = nullptr;  // who holds it
     ProcessedSequence kept;    // without a sequence: none
     std::uint64_t used = 0;    // when, in calls of give_back() and restore()
@@ -115,12 +131,22 @@ class SlotTable final : public Slots {
   // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire, see
   // evicting().
   [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
+  // Returns a place that starts from what the cache knows. Errors: likewise.
+  [[nodiscard]] Result<Place> start_from(const cache::PrefixTree::Match& match, const Job& job);
+  [[nodiscard]] bool caches() const {
+    return options_.reuse == PrefixReuse::kOn && cache_.enabled();
+  }
+  // Whether giving up all that is kept and cached would make `positions` free.
+  [[nodiscard]] bool can_free(std::size_t positions) const;
+  // Gives up cached blocks, for `positions`, as few as will do. Returns whether any went.
+  bool evict_blocks(std::size_t positions, bool only_useless);
   // Errors: kNotFound, kUnavailable.
   [[nodiscard]] Status check_not_busy(std::size_t slot) const;
 
   StepModel& model_;
   const KeepOptions options_;
   std::vector<Slot> slots_;
+  PrefixCache cache_;
   std::uint64_t clock_ = 0;
 };
 

@@ -37,7 +37,7 @@ struct SlotTableTest : ::testing::Test {
   std::size_t keep(const Ids& prompt, const std::string& isolation = "") {
     GenerateRequest r = request(prompt);
     r.isolation = isolation;
-    const Job job = job_of(r);
+    Job job = job_of(r);
     auto place = *table.take(job);
     const std::span rest = std::span(prompt).subspan(place.cached_tokens);
     EXPECT_TRUE(model.forward(std::vector<StepChunk>{{place.sequence.get(), rest, {}}}));
@@ -46,7 +46,7 @@ struct SlotTableTest : ::testing::Test {
   }
   // Returns how many ids of the request need not be computed; what is kept goes or stays as for it.
   std::size_t cached(const GenerateRequest& r) {
-    const Job job = job_of(r);
+    Job job = job_of(r);
     auto place = *table.take(job);
     table.give_back(place.slot, {});
     return place.cached_tokens;
@@ -115,7 +115,7 @@ TEST_F(SlotTableTest, TheOneUsedLongestAgoGoesForASlot) {
 TEST_F(SlotTableTest, KeptSequencesGoForPositionsAndOnlyAsManyAsNeeded) {
   keep(Ids(30, 1));
   keep(Ids(20, 2));
-  const Job job = job_of(request(Ids(10, 3), 60));
+  Job job = job_of(request(Ids(10, 3), 60));
   const auto place = table.take(job);
   ASSERT_TRUE(place);
   EXPECT_EQ(table.kept(), 1U);
@@ -125,7 +125,7 @@ TEST_F(SlotTableTest, KeptSequencesGoForPositionsAndOnlyAsManyAsNeeded) {
 TEST_F(SlotTableTest, OthersGoForTheRoomOfTheAnswerThatGoesOn) {
   keep(Ids(30, 1));
   keep(Ids(40, 2));
-  const Job job = job_of(request(Ids(41, 2), 59));
+  Job job = job_of(request(Ids(41, 2), 59));
   const auto place = table.take(job);
   ASSERT_TRUE(place);
   EXPECT_EQ(place->cached_tokens, 40U);
@@ -134,11 +134,11 @@ TEST_F(SlotTableTest, OthersGoForTheRoomOfTheAnswerThatGoesOn) {
 
 TEST_F(SlotTableTest, NothingGoesForARequestThatMustWait) {
   keep(Ids(10, 1));
-  const Job running = job_of(request(Ids(40, 2), 20));
+  Job running = job_of(request(Ids(40, 2), 20));
   const auto place = table.take(running);
   ASSERT_TRUE(place);
   for (const TokenId id : {1U, 3U}) {  // one that could go on, and one that could not
-    const Job waiting = job_of(request(Ids(20, id), 30));
+    Job waiting = job_of(request(Ids(20, id), 30));
     const auto none = table.take(waiting);
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code, Errc::kResourceLimit);
@@ -149,7 +149,7 @@ TEST_F(SlotTableTest, NothingGoesForARequestThatMustWait) {
 
 TEST_F(SlotTableTest, KeepsNothingWhenOff) {
   SlotTable off(model, {.reuse = PrefixReuse::kOff});
-  const Job job = job_of(request({1, 2}));
+  Job job = job_of(request({1, 2}));
   auto place = *off.take(job);
   off.give_back(place.slot, {std::move(place.sequence), {1, 2}, ""});
   EXPECT_EQ(off.kept(), 0U);
@@ -204,7 +204,7 @@ TEST_F(SlotTableTest, RestoreMakesRoomByForgettingOthersButNeverHarmsARequest) {
   ASSERT_TRUE(table.restore(1 - other, saved));
   EXPECT_EQ(table.info()[other].state, SlotState::kEmpty);
   table.erase_all();
-  const Job running = job_of(request(Ids(40, 3), 20));
+  Job running = job_of(request(Ids(40, 3), 20));
   const auto place = table.take(running);
   ASSERT_TRUE(place);
   EXPECT_EQ(table.restore(1 - place->slot, saved).error().code, Errc::kResourceLimit);
@@ -217,12 +217,12 @@ TEST_F(SlotTableTest, RestoreForWhichThereIsNoRoomForgetsNothing) {
   table.erase_all();
   FakeModel three{{.context_tokens = 100, .slots = 3, .total_positions = 100}, observer};
   SlotTable other{three, {}};
-  const Job running = job_of(request(Ids(40, 3), 20));
+  Job running = job_of(request(Ids(40, 3), 20));
   const auto place = other.take(running);
   ASSERT_TRUE(place);
   for (const TokenId id : {4U, 5U}) {
     GenerateRequest r = request(Ids(10, id));
-    const Job job = job_of(r);
+    Job job = job_of(r);
     auto kept = *other.take(job);
     ASSERT_TRUE(three.forward(std::vector<StepChunk>{{kept.sequence.get(), r.prompt, {}}}));
     other.give_back(kept.slot, {std::move(kept.sequence), r.prompt, ""});
@@ -238,7 +238,7 @@ TEST_F(SlotTableTest, WithoutMemoryForASequenceOneGoesAndNotAll) {
   FakeModel four{{.context_tokens = 100, .slots = 4, .total_positions = 100}, observer};
   SlotTable other{four, {}};
   for (const TokenId id : {1U, 2U, 3U}) {
-    const Job job = job_of(request({id, id}));
+    Job job = job_of(request({id, id}));
     auto place = *other.take(job);
     const Ids ids{id, id};
     ASSERT_TRUE(four.forward(std::vector<StepChunk>{{place.sequence.get(), ids, {}}}));
@@ -246,7 +246,7 @@ TEST_F(SlotTableTest, WithoutMemoryForASequenceOneGoesAndNotAll) {
   }
   std::size_t asked = 0;
   observer.before_acquire = [&] { return ++asked == 2; };  // the memory of the one that goes does
-  const Job job = job_of(request({7, 7}));
+  Job job = job_of(request({7, 7}));
   auto place = other.take(job);
   ASSERT_TRUE(place);
   EXPECT_EQ(other.kept(), 2U);

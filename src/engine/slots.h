@@ -61,14 +61,16 @@ class Slots {
   // kept. kCorrupt if there are not as many ids as positions; the slot may be empty then.
   virtual Status restore(std::size_t slot, SavedSequence saved) = 0;
 
-  // Forgets what the slot keeps. Returns how many tokens that were, 0 if none.
+  // Forgets what the slot keeps, but not what the prefix cache has of it. Returns how many tokens
+  // that were, 0 if none.
   // Errors: kNotFound (no such slot), kUnavailable (it answers a request).
   virtual Result<std::size_t> erase(std::size_t slot) = 0;
 
-  // Forgets every kept sequence. Returns how many there were.
+  // Forgets every kept sequence and the prefix cache. Returns how many sequences there were.
   virtual std::size_t erase_all() = 0;
 
-  // Forgets those whose owner is not served any more, as OwnerValidFn (slot_table.h) now says.
+  // Forgets those whose owner is not served any more, as OwnerValidFn (slot_table.h) now says, and
+  // what the prefix cache has of such owners.
   // Returns how many there were. Later ones are asked about at the end of their request.
   virtual std::size_t erase_unwanted() = 0;
 };

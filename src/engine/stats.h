@@ -58,6 +58,8 @@ struct Stats {
   std::size_t positions_reserved = 0;  // of the state pool, by running requests
   std::size_t kept_sequences = 0;      // of requests that ended, for later ones to go on from
   std::size_t kept_positions = 0;      // of the state pool; given up when a request needs them
+  std::size_t cached_blocks = 0;       // of 64 positions, in the prefix cache
+  std::size_t checkpoints = 0;         // from which sequences can start
   std::size_t positions_total = 0;
   std::size_t block_positions = 0;  // positions come in blocks of so many; 0: not said
   bool draining = false;
@@ -75,7 +77,9 @@ struct Stats {
   // of them did not have to be computed.
   std::uint64_t prefix_queries = 0;
   std::uint64_t prefix_hits = 0;
-  std::uint64_t decode_tokens = 0;  // generated positions computed
+  std::uint64_t evicted_blocks = 0;       // of the prefix cache
+  std::uint64_t evicted_checkpoints = 0;  // likewise
+  std::uint64_t decode_tokens = 0;        // generated positions computed
   std::uint64_t generated_tokens = 0;
   std::uint64_t nonfinite_rows = 0;      // rows of logits refused because of a NaN or an infinity
   std::uint64_t broken_constraints = 0;  // answers ended because their constraint failed

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/token.h"
+#include "cache/prefix_tree.h"
 
 namespace daybreak::engine {
 
@@ -37,6 +38,24 @@ class Sequence {
   [[nodiscard]] virtual std::vector<std::byte> save() const = 0;
   // Errors: as SequenceState::restore. Nothing changes on error.
   [[nodiscard]] virtual Status restore(std::span<const std::byte> bytes) = 0;
+
+  // For models with StepModel::checkpoints(). Blocks are of StepModel::block_positions().
+  // Returns block `index`, which never changes any more; those before it are shared too.
+  // REQUIRES: position() is at its end or beyond.
+  [[nodiscard]] virtual cache::HeldPtr share_block(std::size_t index) = 0;
+  // Has `block` in place of its own block of the same bits. REQUIRES: `index` is shared.
+  virtual void replace_block(std::size_t index, cache::HeldPtr block) = 0;
+  // The blocks it shares, as their addresses.
+  [[nodiscard]] virtual std::vector<const void*> shared_blocks() const = 0;
+  // Returns a copy of all a sequence remembers beside its blocks. Errors: kResourceLimit.
+  // REQUIRES: position() is the end of a block.
+  [[nodiscard]] virtual Result<cache::HeldPtr> checkpoint() const = 0;
+};
+
+// Where a sequence can start: a checkpoint and the blocks before it.
+struct Beginning {
+  cache::HeldPtr checkpoint;
+  std::span<const cache::HeldPtr> blocks;
 };
 
 // The next ids of one sequence.
@@ -71,6 +90,14 @@ class StepModel {
   // Returns an empty sequence with room for `positions` set aside.
   // Errors: kTooLarge (never possible), kResourceLimit (not now).
   [[nodiscard]] virtual Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) = 0;
+
+  // Checkpoints that may live at once; 0: sequences share nothing, and what is said of it below and
+  // in Sequence is never called.
+  [[nodiscard]] virtual std::size_t checkpoints() const { return 0; }
+  // Returns a sequence that goes on from `beginning`, with room for `positions` in all set aside.
+  // Errors: as acquire(). REQUIRES: both parts come from sequences of this model.
+  [[nodiscard]] virtual Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
+                                                                       std::size_t positions) = 0;
 
   // Processes every chunk. REQUIRES: distinct sequences. Nothing changes on error: each sequence is
   // where it was and can be tried again.

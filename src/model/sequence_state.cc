@@ -98,6 +98,21 @@ Status SequenceState::resize_pages(std::size_t count) {
   return ok();
 }
 
+Status SequenceState::part_from_shared(std::size_t count) {
+  if (shared_.empty()) {
+    return ok();
+  }
+  std::vector<Loan> own(pages_.begin() + static_cast<std::ptrdiff_t>(shared_.size()), pages_.end());
+  const std::size_t more = count - std::min(count, own.size());
+  const std::size_t from_reserve = std::min(more, reserved_pages_);
+  DAYBREAK_CHECK_OK(arena_->take_pages(more, from_reserve, own));
+  reserved_pages_ -= from_reserve;
+  guaranteed_pages_ = own.size() + reserved_pages_;
+  pages_ = std::move(own);
+  shared_.clear();
+  return ok();
+}
+
 std::size_t SequenceState::held_positions() const {
   const auto others = std::ranges::count_if(
       shared_, [](const SharedPagePtr& page) { return page.use_count() > 1; });
@@ -126,8 +141,8 @@ std::vector<std::byte> SequenceState::save() const {
 }
 
 Status SequenceState::restore(std::span<const std::byte> bytes) {
-  assert(shared_.empty());
   DAYBREAK_TRY(const StateImage image, decode_state(layout(), max_positions(), bytes));
+  DAYBREAK_CHECK_OK(part_from_shared(pages_for(image.position)));
   DAYBREAK_CHECK_OK(resize_pages(pages_for(image.position)));
   image.copy_to(layout(), slot_, pages_);
   position_ = image.position;

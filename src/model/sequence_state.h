@@ -65,7 +65,7 @@ class SequenceState {
   // Returns the state as bytes that restore() accepts, also in another process with the same model.
   [[nodiscard]] std::vector<std::byte> save() const;
 
-  // Replaces this state by a saved one. Nothing changes on error. REQUIRES: nothing was shared.
+  // Replaces this state by a saved one. Nothing changes on error.
   // Errors: kInvalidArgument  saved by another model
   //         kUnsupported      saved by another version of the format
   //         kCorrupt          truncated, too long or damaged
@@ -92,8 +92,13 @@ class SequenceState {
   // Records that `tokens` more tokens are processed. REQUIRES: reserved before.
   void advance(std::size_t tokens) { position_ += tokens; }
 
+  // The pages that are shared, from the first on.
+  [[nodiscard]] std::span<const SharedPagePtr> shared() const { return shared_; }
+
  private:
   Status resize_pages(std::size_t count);
+  // Has `count` pages or more of its own instead. Nothing changes on error.
+  Status part_from_shared(std::size_t count);
 
   std::shared_ptr<StateArena> arena_;  // shared with the pool and its other states
   Loan slot_;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/prefix_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace daybreak::engine {
+namespace {
+
+using cache::kBlockTokens;
+
+// Blocks of a prompt that a sequence can start from: the last id has to be fed.
+std::size_t usable_blocks(std::size_t prompt_tokens) { return (prompt_tokens - 1) / kBlockTokens; }
+
+}  // namespace
+
+PrefixCache::PrefixCache(StepModel& model, const PrefixCacheOptions& options)
+    : model_(model),
+      options_(options),
+      tree_(model.total_positions() / kBlockTokens, *options.clock) {}
+
+void PrefixCache::name(PrefixTrail& trail, std::string_view scope,
+                       std::span<const TokenId> prompt) const {
+  if (trail.chain.empty()) {
+    trail.scope = scope;
+    trail.chain = options_.hasher.chain(scope, prompt);
+  }
+}
+
+cache::PrefixTree::Match PrefixCache::find(const PrefixTrail& trail, std::size_t prompt_tokens) {
+  return tree_.find(std::span(trail.chain).first(usable_blocks(prompt_tokens)));
+}
+
+void PrefixCache::start(PrefixTrail& trail, const cache::PrefixTree::Match& match,
+                        std::size_t position, std::size_t prompt_tokens) const {
+  std::vector<std::size_t>& stops = trail.stops;
+  const std::size_t last = usable_blocks(prompt_tokens) * kBlockTokens;
+  stops = {last, match.known * kBlockTokens};
+  const std::size_t step = (options_.interval + kBlockTokens - 1) / kBlockTokens * kBlockTokens;
+  for (std::size_t at = step; step > 0 && at < last; at += step) {
+    stops.push_back(at);
+  }
+  std::ranges::sort(stops, std::greater());
+  const auto repeated = std::ranges::unique(stops);
+  stops.erase(repeated.begin(), repeated.end());
+  std::erase_if(stops, [&](std::size_t at) { return at <= position || at > last; });
+}
+
+std::size_t PrefixCache::cut(const PrefixTrail& trail, std::size_t position, std::size_t count) {
+  return trail.stops.empty() ? count : std::min(count, trail.stops.back() - position);
+}
+
+void PrefixCache::advanced(PrefixTrail& trail, Sequence& sequence, bool reading,
+                           const IdsFn& ids_of) {
+  publish(trail, sequence, ids_of);
+  const std::size_t position = sequence.position();
+  if (position % kBlockTokens == 0 && trail.published * kBlockTokens == position) {
+    mark(trail, sequence, reading);
+  }
+  while (!trail.stops.empty() && trail.stops.back() <= position) {
+    trail.stops.pop_back();
+  }
+}
+
+void PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& ids_of) {
+  while (!trail.ended && (trail.published + 1) * kBlockTokens <= sequence.position()) {
+    const std::size_t index = trail.published;
+    if (index == trail.chain.size()) {
+      options_.hasher.append(trail.chain, trail.scope, ids_of(index * kBlockTokens));
+    }
+    cache::HeldPtr block = sequence.share_block(index);
+    const cache::HeldPtr kept = tree_.publish(trail.chain, index, block, trail.scope);
+    if (kept == nullptr) {
+      trail.ended = true;
+      return;
+    }
+    if (kept != block) {
+      block = nullptr;
+      sequence.replace_block(index, kept);
+    }
+    ++trail.published;
+  }
+}
+
+void PrefixCache::mark(PrefixTrail& trail, const Sequence& sequence, bool reading) {
+  const cache::BlockHash& at = trail.chain[trail.published - 1];
+  if (!trail.stops.empty() && trail.stops.back() == sequence.position()) {
+    return add_checkpoint(at, sequence);
+  }
+  if (reading || tree_.has_checkpoint(at)) {
+    return;
+  }
+  if (trail.moving) {  // first, so that the new one can have its memory
+    tree_.drop_checkpoint(trail.chain[*trail.moving]);
+  }
+  add_checkpoint(at, sequence);
+  trail.moving = trail.published - 1;
+}
+
+void PrefixCache::add_checkpoint(const cache::BlockHash& at, const Sequence& sequence) {
+  if (tree_.has_checkpoint(at)) {
+    return;
+  }
+  Result<cache::HeldPtr> made = sequence.checkpoint();
+  if (!made && tree_.evict_checkpoint()) {
+    made = sequence.checkpoint();
+  }
+  if (made) {  // else there is one less to start from, and nothing is wrong
+    tree_.add_checkpoint(at, *std::move(made));
+  }
+}
+
+void PrefixCache::distrust(const PrefixTrail& trail) {
+  if (!trail.chain.empty()) {
+    tree_.erase_branch(trail.chain.front());
+  }
+}
+
+std::size_t PrefixCache::erase_all() {
+  return tree_.erase_if([](std::string_view) { return true; });
+}
+
+std::size_t PrefixCache::erase_old() {
+  if (stats().blocks == 0 || options_.clock->now() < next_sweep_) {
+    return 0;
+  }
+  const std::size_t erased = tree_.erase_old(options_.max_age);
+  next_sweep_ = tree_.oldest_use().value_or(options_.clock->now()) + options_.max_age;
+  return erased;
+}
+
+std::optional<Clock::TimePoint> PrefixCache::next_end() const {
+  return stats().blocks == 0 ? std::nullopt : std::optional(next_sweep_);
+}
+
+std::size_t PrefixCache::reclaimable_blocks(std::span<const void* const> others) const {
+  return tree_.count_free_but_for(others);
+}
+
+}  // namespace daybreak::engine
