@@ -305,18 +305,25 @@ TEST(BatchServer, WhatABatchHasWrittenSoFarTakesRoomAlsoAfterARestart) {
     return made;
   };
   const std::string input = lines(3);
-  std::size_t room = options.batches.max_bytes - input.size();
+  std::size_t room = options.batches.max_bytes - 2 * input.size();
   std::string id;
+  std::string waiting;
   {
     TestApi api(script, options);
     id = create(api, upload(api, input));
     EXPECT_TRUE(eventually([&] { return batch_of(api, id)["request_counts"]["completed"] == 1; }));
     EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 2; }));
     const Json record = Json::parse(dir.read("state/batches/" + id + ".json"));
+    const std::size_t before = room;
+    waiting = create(api, upload(api, input));
     room -= dir.read("state/files/" + record["output_id"].get<std::string>()).size();
-    EXPECT_LT(room, options.batches.max_bytes - input.size());
+    EXPECT_LT(room, before);
     json_of(upload_reply(api, std::string(room + 1, 'x')), 429);
   }
+  // As if the other one had begun before it made room for this one.
+  const Json other = Json::parse(dir.read("state/batches/" + waiting + ".json"));
+  dir.write("state/files/" + other["output_id"].get<std::string>(), std::string(1'000, 'x'));
+  room -= 1'000;
   TestApi api(script, options);
   EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 1; }));
   json_of(upload_reply(api, std::string(room + 1, 'x')), 429);

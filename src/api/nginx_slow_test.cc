@@ -72,7 +72,8 @@ class Nginx {
     port_ = listener.port();
     const std::string name = directory_.path().string();
     std::ofstream(directory_ / "nginx.conf")
-        << "daemon off; master_process off; pid " << name << "/pid; error_log " << name << "/error;"
+        << "daemon off; worker_processes 1; pid " << name << "/pid; error_log " << name << "/error;"
+        << (::geteuid() == 0 ? "user root;" : "")  // the directory is nobody else's
         << "events {} http { access_log off; client_body_temp_path " << name << "/body;"
         << "proxy_temp_path " << name << "/proxy; fastcgi_temp_path " << name << "/fastcgi;"
         << "uwsgi_temp_path " << name << "/uwsgi; scgi_temp_path " << name << "/scgi;"
@@ -91,7 +92,7 @@ class Nginx {
     }
   }
   ~Nginx() {
-    ::kill(pid_, SIGKILL);
+    ::kill(pid_, SIGTERM);  // of the master, which ends its worker
     ::waitpid(pid_, nullptr, 0);
   }
   Nginx(const Nginx&) = delete;
