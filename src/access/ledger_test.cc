@@ -45,7 +45,7 @@ class LedgerTest : public ::testing::Test {
     Database db = database();
     std::string out = total_csv_header(by);
     const Status status = total_usage(db, filter, by, [&](const UsageTotal& total) {
-      out += total_csv(total);
+      out += total_csv(total, *read_key_names(db));
       return ok();
     });
     return status ? out : status.error().message;
@@ -191,7 +191,8 @@ TEST_F(LedgerTest, AddsUpByKeyModelAndTime) {
       "requests,prompt_tokens,cached_tokens,completion_tokens,reasoning_tokens,cost_micro_usd\n";
   const std::string one = "1,100,40,20,5,492\n";
   EXPECT_EQ(totals({}), tail + "4,400,160,80,20,1968\n");
-  EXPECT_EQ(totals({UsageGroup::kKey}), "key_id," + tail + "1,3,300,120,60,15,1476\n2," + one);
+  EXPECT_EQ(totals({UsageGroup::kKey}),
+            "key_id,key_name," + tail + "1,,3,300,120,60,15,1476\n2,," + one);
   EXPECT_EQ(totals({UsageGroup::kModel, UsageGroup::kDay}),
             "day,model," + tail + "2026-11-30,a," + one + "2026-12-01,a," + one +
                 "2026-12-01,\"b,\"\"c\"," + one + "2026-12-31,a," + one);
@@ -201,6 +202,40 @@ TEST_F(LedgerTest, AddsUpByKeyModelAndTime) {
             "usage: expected day or month, found both");
   EXPECT_EQ(totals({}, {.from = *parse_utc("2027-01-01")}), tail + "0,0,0,0,0,0\n");
   EXPECT_EQ(totals({}, {.to = *parse_utc("2026-12-01")}), tail + one);
+}
+
+TEST_F(LedgerTest, AddsUpByTenantAndNamesKeys) {
+  Database db = database();
+  for (const char* tenant : {"team", "", "team"}) {
+    KeySettings settings = test_settings();
+    settings.name = std::string("of ") + tenant;
+    settings.tenant = tenant;
+    ASSERT_TRUE(insert_key(db, settings, 1));
+  }
+  std::vector<Usage> entries;
+  for (const std::int64_t key : {1, 2, 3, 0, 9}) {  // 0 is nobody's, 9 is not there
+    entries.push_back(test_usage(std::to_string(key), *parse_utc("2026-11-30") + key));
+    entries.back().key = KeyId{key};
+  }
+  append_all(entries);
+  const std::string tail =
+      "requests,prompt_tokens,cached_tokens,completion_tokens,reasoning_tokens,cost_micro_usd\n";
+  const std::string one = "1,100,40,20,5,492\n";
+  EXPECT_EQ(totals({UsageGroup::kTenant}),
+            "tenant," + tail + ",3,300,120,60,15,1476\nteam,2,200,80,40,10,984\n");
+  EXPECT_EQ(totals({UsageGroup::kKey, UsageGroup::kTenant}, {.to = *parse_utc("2026-11-30") + 4}),
+            "tenant,key_id,key_name," + tail + ",0,," + one + ",2,of ," + one + "team,1,of team," +
+                one + "team,3,of team," + one);
+  UsageTotal total;
+  total.tenant = "team";
+  total.key = KeyId{3};
+  const auto json = nlohmann::json::parse(total_json(total, *read_key_names(db)));
+  EXPECT_EQ(json["tenant"], "team");
+  EXPECT_EQ(json["key_name"], "of team");
+  const auto uses = last_uses(db);
+  ASSERT_TRUE(uses) << uses.error().message;
+  EXPECT_EQ(uses->size(), 5U);
+  EXPECT_EQ(uses->at(KeyId{3}), *parse_utc("2026-11-30") + 3);
 }
 
 TEST_F(LedgerTest, QuotaSumsAreThoseOfTheDayAndMonth) {
@@ -225,14 +260,15 @@ TEST_F(LedgerTest, QuotaSumsAreThoseOfTheDayAndMonth) {
 TEST(UsageText, IsCsvAndJson) {
   Usage usage = test_usage("a,\"b\"", *parse_utc("2026-11-30T01:02:03.5Z"));
   usage.stream = true;
-  EXPECT_EQ(usage_csv(usage),
-            "2026-11-30T01:02:03.500000Z,\"a,\"\"b\"\"\",1,k3,100,40,20,5,492,stop,true\n");
-  const auto json = nlohmann::json::parse(usage_json(usage));
+  EXPECT_EQ(usage_csv(usage, {{KeyId{1}, "x,y"}}),
+            "2026-11-30T01:02:03.500000Z,\"a,\"\"b\"\"\",1,\"x,y\",k3,100,40,20,5,492,stop,true\n");
+  const auto json = nlohmann::json::parse(usage_json(usage, {{KeyId{1}, "alice"}}));
   EXPECT_EQ(json["request_id"], "a,\"b\"");
   EXPECT_EQ(json["cost_micro_usd"], 492);
   EXPECT_EQ(json["stream"], true);
   EXPECT_EQ(json["time"], "2026-11-30T01:02:03.500000Z");
-  EXPECT_EQ(json.size(), 11U);
+  EXPECT_EQ(json["key_name"], "alice");
+  EXPECT_EQ(json.size(), 12U);
   for (const Outcome outcome : {Outcome::kStop, Outcome::kLength, Outcome::kToolCalls,
                                 Outcome::kCancelled, Outcome::kError}) {
     EXPECT_EQ(*parse_outcome(to_string(outcome)), outcome);

@@ -231,10 +231,14 @@ http::Handler with_key(Context& context, access::Scope scope,
     std::function<http::Response(const http::Request&, const Error&)> refuse;
     http::Handler handler;
     http::Task<void> run(http::Exchange& exchange) const {
-      if (const auto caller = caller_of(context, exchange.request(), scope); !caller) {
+      const auto caller = caller_of(context, exchange.request(), scope);
+      if (!caller) {
         http::Response response = refuse(exchange.request(), caller.error());
         co_await exchange.respond(std::move(response));
         co_return;
+      }
+      if ((*caller)->id != access::kAnonymousId) {
+        exchange.note({"key", static_cast<std::int64_t>((*caller)->id)});
       }
       co_await handler(exchange);
     }

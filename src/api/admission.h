@@ -79,7 +79,8 @@ class Admission {
 // Puts `headers` into the response in place of those with the same names.
 void replace_headers(http::Response& response, std::vector<http::Header> headers);
 
-// Guards a handler: without a key of that scope it is not run. `refuse` writes the error.
+// Guards a handler: without a key of that scope it is not run. `refuse` writes the error. The id of
+// a key that is let in becomes the note "key".
 [[nodiscard]] http::Handler with_key(
     Context& context, access::Scope scope,
     std::function<http::Response(const http::Request&, const Error&)> refuse,

@@ -187,12 +187,59 @@ TEST(ChatFault, ClientThatLeavesMidStreamStopsTheEngine) {
 
 TEST(ChatFault, FullQueueIs429WithRetryAfterAndLeavesNothingBehind) {
   TestApi api(hanging, {.engine = {.max_sequences = 1, .max_queue = 1}});
-  const std::string reply = api.post(chat_body(R"("n":3)"));
+  RawClient first(api.server->port());
+  first.send(TestApi::request_text(chat_body(), "/v1/chat/completions"));
+  ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 1; }));
+  const std::string reply = api.post(chat_body(R"("n":2)"));
   EXPECT_EQ(status_of(reply), 429) << reply;
   EXPECT_NE(reply.find("Retry-After: "), std::string::npos);
   EXPECT_EQ(Json::parse(body_of(reply))["error"]["type"], "engine_overloaded_error");
-  // The two that had been accepted are not left running.
-  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 2; }));
+  // The one that had been accepted is not left running.
+  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 1; }));
+}
+
+// Trying again would never help.
+TEST(ChatFault, MoreChoicesThanTheQueueEverHoldsAreRefusedInAdvance) {
+  TestApi api(TestApi::says("ok"), {.engine = {.max_sequences = 1, .max_queue = 2}});
+  const auto refused = [&](const std::string& body, const std::string& path) {
+    const std::string reply = api.post(body, path);
+    EXPECT_EQ(status_of(reply), 400) << reply;
+    return Json::parse(body_of(reply))["error"];
+  };
+  const std::string rule =
+      ": expected at most 3 choices in all, the requests that can wait here "
+      "(max_queue), found ";
+  const Json chat = refused(chat_body(R"("n":4)"), "/v1/chat/completions");
+  EXPECT_EQ(chat["message"], "n" + rule + "4");
+  EXPECT_EQ(chat["param"], "n");
+  const Json one = refused(R"({"prompt":"a","n":4,"max_tokens":2})", "/v1/completions");
+  EXPECT_EQ(one["message"], "n" + rule + "4");
+  const Json many = refused(R"({"prompt":["a","b"],"n":2,"max_tokens":2})", "/v1/completions");
+  EXPECT_EQ(many["message"], "prompt" + rule + "2 prompts with n of 2");
+  EXPECT_TRUE(api.engine.requests().empty());
+  EXPECT_EQ(api.engine.stats().rejected, 0U);
+  const std::string three = R"({"prompt":["a","b","c"],"max_tokens":2})";
+  EXPECT_EQ(status_of(api.post(three, "/v1/completions")), 200);
+}
+
+TEST(ChatFault, TheLogTellsThatARequestGaveItsPlaceAway) {
+  TestApi api([](const GenerateRequest&) {
+    Script script;
+    script.error = Error{Errc::kResourceLimit, "engine: expected at most 1 waiting requests"};
+    script.displaced = true;
+    return script;
+  });
+  for (const char* more : {"", R"("stream":true)"}) {
+    EXPECT_EQ(status_of(api.post(chat_body(more))), 429);
+  }
+  const auto count = [&] {
+    const std::string log = api.logged();
+    const std::size_t first = log.find(" displaced=1 ");
+    return first == std::string::npos                                  ? 0
+           : log.find(" displaced=1 ", first + 1) != std::string::npos ? 2
+                                                                       : 1;
+  };
+  EXPECT_TRUE(eventually([&] { return count() == 2; })) << api.logged();
 }
 
 TEST(ChatFault, ErrorBeforeTheFirstTokenIsAStatusInBothForms) {

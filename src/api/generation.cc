@@ -93,10 +93,13 @@ std::vector<chat::CompletionChoice> Generation::completions() const {
   return out;
 }
 
-std::string Generation::choices_json() const {
+std::string Generation::choices_json(std::string_view unfinished) const {
   std::vector<chat::CompletionChoice> choices = completions();
   for (chat::CompletionChoice& choice : choices) {
     choice.logprobs.reset();
+    if (choice.finish_reason.empty()) {
+      choice.finish_reason = unfinished;
+    }
   }
   return chat::choices_json(choices);
 }

@@ -33,7 +33,7 @@ class Generation final : public Answers<Choice, ChoiceDelta> {
   [[nodiscard]] chat::TokenUsage usage() const;
   [[nodiscard]] std::vector<chat::CompletionChoice> completions() const;
   // For the content log: the choices so far, without log-probabilities, whose texts are pieces.
-  [[nodiscard]] std::string choices_json() const;
+  [[nodiscard]] std::string choices_json(std::string_view unfinished) const;
 
  private:
   Status consume(const Batch& batch, std::vector<ChoiceDelta>& out) override;

@@ -184,69 +184,84 @@ TEST(OpenApi, EveryFieldThatIsHonouredOrRefusedIsDescribed) {
   }
 }
 
-// What the document says cannot be sent is refused, and the error names the field.
-TEST(OpenApi, WhatASchemaForbidsIsRefusedByName) {
-  const testing::TemporaryDirectory files;
-  TestApi api(TestApi::says("x"), {.batches = {.directory = files.path().string()}});
-  const Json all = document();
-  std::size_t asked = 0;
-  for (const Route& route : routes()) {
-    const Json described = body_schema(all, route.path);
-    for (const auto& [name, schema] : described["properties"].items()) {
-      for (const Json& value : forbidden(schema)) {
-        Json body = Json::parse(route.body);
-        body[name] = value;
-        const std::string reply = api.post(body.dump(), route.path);
-        EXPECT_EQ(testing::status_of(reply), 400) << route.path << " " << body.dump();
-        const Json error = Json::parse(testing::body_of(reply)).value("error", Json::object());
-        EXPECT_TRUE(error.value("message", "").starts_with(name))
-            << route.path << " " << body.dump() << " " << error;
-        ++asked;
+// A server on which every route works, and what the document says of each body.
+class OpenApiFields : public ::testing::Test {
+ protected:
+  // Calls `each` with every field of every body.
+  void for_each_field(const std::function<void(const Route&, const std::string& name,
+                                               const Json& schema)>& each) const {
+    for (const Route& route : routes()) {
+      const Json described = body_schema(all_, route.path);
+      for (const auto& [name, schema] : described["properties"].items()) {
+        each(route, name, schema);
       }
     }
-    for (const Json& name : described.value("required", Json::array())) {
+  }
+  // The error of an answer; an empty object if there is none.
+  static Json error_of(const std::string& reply) {
+    const Json error = Json::parse(testing::body_of(reply)).value("error", Json());
+    return error.is_object() ? error : Json::object();
+  }
+
+  testing::TemporaryDirectory files_;
+  TestApi api_{TestApi::says("x"), {.batches = {.directory = files_.path().string()}}};
+  const Json all_ = document();
+};
+
+// What the document says cannot be sent is refused, and the error names the field.
+TEST_F(OpenApiFields, WhatASchemaForbidsIsRefusedByName) {
+  std::size_t asked = 0;
+  for_each_field([&](const Route& route, const std::string& name, const Json& schema) {
+    for (const Json& value : forbidden(schema)) {
+      Json body = Json::parse(route.body);
+      body[name] = value;
+      const std::string reply = api_.post(body.dump(), route.path);
+      EXPECT_EQ(testing::status_of(reply), 400) << route.path << " " << body.dump();
+      EXPECT_TRUE(error_of(reply).value("message", "").starts_with(name))
+          << route.path << " " << body.dump() << " " << reply;
+      ++asked;
+    }
+  });
+  EXPECT_GT(asked, 500U);
+}
+
+TEST_F(OpenApiFields, WhatASchemaRequiresIsMissedByName) {
+  for (const Route& route : routes()) {
+    for (const Json& name : body_schema(all_, route.path).value("required", Json::array())) {
       Json body = Json::parse(route.body);
       body.erase(name.get<std::string>());
-      const std::string reply = api.post(body.dump(), route.path);
+      const std::string reply = api_.post(body.dump(), route.path);
       EXPECT_EQ(testing::status_of(reply), 400) << route.path << " without " << name;
       EXPECT_NE(reply.find("\"message\":\"" + name.get<std::string>() + ": "), std::string::npos)
           << route.path << " without " << name << reply;
     }
   }
-  EXPECT_GT(asked, 500U);
 }
 
 // The ends of what it allows are allowed.
-TEST(OpenApi, WhatASchemaAllowsIsNotRefused) {
-  const testing::TemporaryDirectory files;
-  TestApi api(TestApi::says("x"), {.batches = {.directory = files.path().string()}});
-  const Json all = document();
+TEST_F(OpenApiFields, WhatASchemaAllowsIsNotRefused) {
   std::size_t asked = 0;
-  for (const Route& route : routes()) {
-    const Json described = body_schema(all, route.path);
-    for (const auto& [name, schema] : described["properties"].items()) {
-      Json values = schema.value("enum", Json::array());
-      for (const char* end : {"minimum", "maximum", "const"}) {
-        const bool longest = schema.contains(end) && schema[end] == std::uint64_t{1} << 32;
-        if (schema.contains(end) && !longest) {  // which does not fit the context
-          values.push_back(schema[end]);
-        }
-      }
-      for (const Json& value : values) {
-        Json body = Json::parse(route.body);
-        if (name == "top_logprobs" && &route.fields == &chat::chat_fields()) {
-          body["logprobs"] = true;
-        }
-        body[name] = value;
-        body[name == "best_of" ? "n" : name] = value;
-        const Json reply = Json::parse(testing::body_of(api.post(body.dump(), route.path)));
-        const Json error = reply.value("error", Json());
-        EXPECT_FALSE(error.is_object() && error.value("message", "").starts_with(name))
-            << route.path << " " << body.dump() << " " << error;
-        ++asked;
+  for_each_field([&](const Route& route, const std::string& name, const Json& schema) {
+    Json values = schema.value("enum", Json::array());
+    for (const char* end : {"minimum", "maximum", "const"}) {
+      const bool longest = schema.contains(end) && schema[end] == std::uint64_t{1} << 32;
+      if (schema.contains(end) && !longest) {  // which does not fit the context
+        values.push_back(schema[end]);
       }
     }
-  }
+    for (const Json& value : values) {
+      Json body = Json::parse(route.body);
+      if (name == "top_logprobs" && &route.fields == &chat::chat_fields()) {
+        body["logprobs"] = true;
+      }
+      body[name] = value;
+      body[name == "best_of" ? "n" : name] = value;
+      const std::string reply = api_.post(body.dump(), route.path);
+      EXPECT_FALSE(error_of(reply).value("message", "").starts_with(name))
+          << route.path << " " << body.dump() << " " << reply;
+      ++asked;
+    }
+  });
   EXPECT_GT(asked, 200U);
 }
 

@@ -172,6 +172,27 @@ TEST_F(OwnershipTest, FilesAndBatchesOfOthersAreAsIfTheyWereNotThere) {
   EXPECT_EQ(status_of(ask("DELETE", "/v1/files/" + input, alice)), 200);
 }
 
+TEST_F(OwnershipTest, TheLogTellsWhoAskedAndNeverTheSecret) {
+  add(all_but_admin());
+  const Key second = add(all_but_admin());
+  start();
+  EXPECT_EQ(status_of(ask("GET", "/v1/models", second)), 200);
+  EXPECT_EQ(status_of(ask("GET", "/v1/models", {second.id, second.text + "x"})), 401);
+  EXPECT_EQ(status_of(ask("GET", "/health", second)), 200);
+  const auto line_of = [&](const std::string& what) {
+    const std::string log = api_->logged();
+    const std::size_t at = log.find(what);
+    return at == std::string::npos ? "" : log.substr(at, log.find('\n', at) - at);
+  };
+  const std::string models = " client=127.0.0.1 method=GET route=/v1/models status=";
+  ASSERT_TRUE(eventually([&] { return !line_of("route=/health").empty(); }));
+  EXPECT_NE(line_of(models + "200").find(" key=2 "), std::string::npos) << api_->logged();
+  EXPECT_EQ(line_of(models + "401").find("key="), std::string::npos) << api_->logged();
+  EXPECT_FALSE(line_of(models + "401").empty());
+  EXPECT_EQ(line_of("route=/health").find("key="), std::string::npos) << api_->logged();
+  EXPECT_EQ(api_->logged().find(second.text), std::string::npos);
+}
+
 TEST_F(OwnershipTest, FilesAndBatchesHaveScopesOfTheirOwn) {
   const Key inference = add(settings_with({Scope::kInference}));
   const Key files = add(settings_with({Scope::kFiles}));

@@ -61,6 +61,18 @@ bool took_nothing(const Error& error, const Generation& generation) {
          });
 }
 
+// Beside status 429 it tells that the request had been taken in and gave its place to another.
+inline constexpr std::string_view kDisplacedNote = "displaced";
+
+template <class Generation>
+void note_displaced(http::Exchange& exchange, const Generation& generation) {
+  if (std::ranges::any_of(generation.times(), [](const engine::RequestTimes& times) {
+        return times.displaced.has_value();
+      })) {
+    exchange.note({std::string(kDisplacedNote), 1});
+  }
+}
+
 template <class Generation>
 http::Task<void> finish_failed(Admission& admission, const Generation& generation,
                                const Error& error) {
@@ -90,6 +102,7 @@ http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusa
       continue;
     }
     if (!deltas) {
+      note_displaced(exchange, generation);
       co_await finish_failed(admission, generation, deltas.error());
     }
     if (!deltas && !started) {
@@ -123,6 +136,7 @@ http::Task<void> reply_whole(http::Exchange& exchange, const RefuseFn& refusal, 
   while (!generation.done()) {
     auto deltas = co_await generation.next();
     if (!deltas) {
+      note_displaced(exchange, generation);
       co_await finish_failed(admission, generation, deltas.error());
       co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
     }
@@ -152,10 +166,11 @@ template <class Generation>
 void note_content(const http::Exchange& exchange, const Generation& generation) {
   if (ContentLog* const log = generation.content_log(); log != nullptr) {
     const http::Request& request = exchange.request();
-    log->write({.request_id = request.id,
-                .route = request.path,
-                .request = request.body,
-                .choices = generation.choices_json()});
+    log->write(
+        {.request_id = request.id,
+         .route = request.path,
+         .request = request.body,
+         .choices = generation.choices_json(exchange.client_gone() ? "cancelled" : "error")});
   }
 }
 

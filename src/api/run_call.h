@@ -5,11 +5,14 @@
 // generated: read on a worker, admitted, its grammar compiled, submitted and answered. `Call` is
 // what ChatCall (chat_call.h) is: what is asked for, and how the answer is written.
 
+#include <fmt/format.h>
+
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +32,20 @@ namespace daybreak::api {
 template <class Call>
 using PrepareFn =
     std::function<Result<std::unique_ptr<Call>>(const http::Request&, const Context&)>;
+
+// Of more choices than the generator has places some would be refused whenever they come.
+inline Status check_choices(std::size_t choices, std::size_t n, std::size_t capacity) {
+  if (choices <= capacity) {
+    return ok();
+  }
+  const std::string found =
+      choices == n ? fmt::format("{}", n) : fmt::format("{} prompts with n of {}", choices / n, n);
+  return Error{
+      Errc::kInvalidArgument,
+      fmt::format("{}: expected at most {} choices in all, the requests that can wait here "
+                  "(max_queue), found {}",
+                  choices == n ? "n" : "prompt", capacity, found)};
+}
 
 // `operation`: see RequestTrace. `protocol_refuse` writes errors; `prepare` reads the request. The
 // arguments outlive the coroutine. A client that leaves, at any point, stops the generator within
@@ -56,6 +73,11 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   Call& call = ***prepared;
   PreparedChat& chat = call.chat();
   trace.asked(chat, call.choices());
+  if (const Status fit =
+          check_choices(call.choices(), chat.request.n, context.generator.queue_capacity());
+      !fit) {
+    co_return co_await refuse(exchange, refusal, fit.error());
+  }
   if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
                                          call.answer_tokens(), chat.request.stream);
       !may) {

@@ -257,6 +257,7 @@ void Service::record(const http::AccessRecord& record) {
                  duration_bounds(), {{"route", std::string(record.route)}})
       .observe(seconds);
   std::vector<LogField> fields = {{"id", record.id},
+                                  {"client", record.client},
                                   {"method", record.method},
                                   {"route", record.route},
                                   {"status", std::int64_t{record.status}}};

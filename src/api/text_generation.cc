@@ -85,14 +85,14 @@ chat::TokenUsage TextGeneration::usage() const {
   return usage;
 }
 
-std::string TextGeneration::choices_json() const {
+std::string TextGeneration::choices_json(std::string_view unfinished) const {
   std::string out = "[";
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     const TextAnswer& answer = choices_[i].answer();
     out += (i > 0 ? ",{\"index\":" : "{\"index\":") + std::to_string(i) + ",\"text\":";
     chat::append_json_text(out, answer.text);
     out += ",\"finish_reason\":";
-    chat::append_json_text(out, answer.finish_reason);
+    chat::append_json_text(out, answer.finish_reason.empty() ? unfinished : answer.finish_reason);
     out += '}';
   }
   return out + "]";

@@ -38,7 +38,7 @@ class TextGeneration final : public Answers<TextChoice, TextChoiceDelta> {
     return choices_[choice].answer();
   }
   // For the content log: the choices so far, without log-probabilities, whose texts are pieces.
-  [[nodiscard]] std::string choices_json() const;
+  [[nodiscard]] std::string choices_json(std::string_view unfinished) const;
 
  private:
   Status consume(const Batch& batch, std::vector<TextChoiceDelta>& out) override;

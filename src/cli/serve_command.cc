@@ -26,6 +26,7 @@
 #include "cli/serve_reload.h"
 #include "cli/server_access.h"
 #include "cli/server_config_sources.h"
+#include "cli/stop_signals.h"
 #include "engine/engine.h"
 #include "grammar/formats.h"
 #include "http/server.h"
@@ -46,14 +47,6 @@ std::vector<std::string> model_names(const ServerConfig& config, const LoadedMod
   const auto path = std::filesystem::weakly_canonical(loaded.path);
   const std::string name = path.filename().string();
   return {name.empty() ? "model" : name};
-}
-
-sigset_t stop_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGINT);
-  ::sigaddset(&set, SIGTERM);
-  return set;
 }
 
 // Lets running answers finish. A second signal ends the process here and now.
@@ -115,13 +108,10 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   DAYBREAK_TRY(http::ServerOptions options, http_options(config));
   DAYBREAK_TRY(auto telemetry, otlp_options(config, version, sources.environment));
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
-  // From here on threads start, which inherit the blocked signals: only sigwait() below sees them.
-  sigset_t signals = stop_signals();
-  ::sigaddset(&signals, SIGHUP);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // From here on threads start.
+  const sigset_t signals = block_stop_signals({SIGHUP});
   // Beside the start of the server, so that the first schema with a format need not wait.
   const std::jthread formats([] { grammar::prepare_formats(); });
-  ::signal(SIGPIPE, SIG_IGN);
   const RunnerOptions runner_options{.model = config.model,
                                      .threads = config.threads,
                                      .numerics = config.numerics,
@@ -161,6 +151,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                 .max_age = std::chrono::seconds(config.retry_store_seconds)},
                     .batches = {.directory = config.files_dir,
                                 .max_bytes = std::uint64_t{config.files_mb} << 20U,
+                                .owner_share = {.percent = config.files_owner_percent},
                                 .in_flight = config.batch_in_flight},
                     .content_log = {.file = config.content_log,
                                     .max_file_bytes = std::uint64_t{config.content_log_mb} << 20U},

@@ -58,6 +58,7 @@ struct ServerConfig {
 
   std::string files_dir;
   std::size_t files_mb = 256;
+  std::size_t files_owner_percent = 50;
   std::size_t batch_in_flight = 2;
 
   std::size_t http_threads = 2;

@@ -225,6 +225,7 @@ void Engine::drop_given_up() {
   const Error full = queue_full(options_.max_queue);
   for (const std::unique_ptr<Job>& job : dropped) {
     if (job->displaced) {
+      job->times.displaced = options_.clock->now();
       finish(*job, FinishReason::kError, &full);
     } else {
       finish(*job, FinishReason::kCancelled, nullptr);

@@ -73,8 +73,11 @@ TEST(EngineQueue, AFullQueueGivesThePlaceOfTheLastToOneOfHigherPriority) {
   EXPECT_EQ(displaced.wait(), FinishReason::kError);
   EXPECT_EQ(displaced.error(), "engine: expected at most 2 waiting requests, try again later");
   EXPECT_TRUE(displaced.ids().empty());
+  EXPECT_TRUE(displaced.times().displaced.has_value());
+  EXPECT_FALSE(displaced.times().started.has_value());
   for (AnswerCollector* answer : {&running, &stays, &higher}) {
     EXPECT_EQ(answer->wait(), FinishReason::kLength);
+    EXPECT_FALSE(answer->times().displaced.has_value());
   }
   EXPECT_EQ(engine->stats().displaced, 1U);
 }

@@ -214,6 +214,9 @@ void ScriptedEngine::advance(Answer& answer, std::optional<FinishReason> ends_ea
   const bool gave_up = script.error && (script.error->code == Errc::kResourceLimit ||
                                         script.error->code == Errc::kUnauthenticated);
   if (gave_up && script.ids.empty()) {
+    if (script.displaced) {
+      answer.times.displaced = SteadyClock::now();
+    }
     return finish(answer, FinishReason::kError, &*script.error);
   }
   if (!answer.times.started) {

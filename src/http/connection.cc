@@ -24,11 +24,18 @@ namespace {
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kCancelAgain{100};
 
+std::string peer_address(const tcp::socket& socket) {
+  error_code error;
+  const tcp::endpoint peer = socket.remote_endpoint(error);
+  return error ? std::string() : peer.address().to_string();
+}
+
 }  // namespace
 
 Connection::Connection(ConnectionContext& context, tcp::socket socket, const TlsContext* tls)
     : context_(context),
       transport_(std::move(socket), tls),
+      client_(peer_address(transport_.socket())),
       deadline_(std::make_shared<Deadline>(transport_.executor())),
       watch_stopped_(transport_.executor()) {}
 
@@ -428,6 +435,7 @@ void Connection::report() {
   const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - began_);
   context_.options.on_finished({.id = request_.id,
+                                .client = client_,
                                 .trace_id = request_.trace_id,
                                 .method = known_method(request_.method),
                                 .route = match_.route,

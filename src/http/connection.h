@@ -89,6 +89,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   ConnectionContext& context_;
   Transport transport_;
+  const std::string client_;  // IP address; asked for at once, because a closed socket has none
   std::shared_ptr<Deadline> deadline_;
   boost::asio::steady_timer watch_stopped_;
   boost::asio::cancellation_signal watch_cancel_;

@@ -22,6 +22,7 @@ namespace daybreak::http {
 // One finished request, for the access log and metrics. Valid during the call.
 struct AccessRecord {
   std::string_view id;
+  std::string_view client;    // IP address of the peer, be it a proxy; empty: it had gone at once
   std::string_view trace_id;  // of the caller's trace; empty: none
   std::string_view method;    // one of the methods routed, otherwise "other"
   std::string_view route;     // the pattern; "none" for an unknown path, "malformed" before routing
