@@ -137,6 +137,12 @@ Error Admission::refused(access::Refusal refusal) {
   return refusal_error(*refusal_);
 }
 
+bool Admission::refused_for_length() const {
+  return refusal_ && refusal_->error.code == Errc::kTooLarge &&
+         (refusal_->limit == access::LimitKind::kTokensPerMinute ||
+          access::is_quota(refusal_->limit));
+}
+
 Status Admission::begin_replay() {
   if (policy_ == nullptr) {
     return ok();

@@ -43,6 +43,10 @@ class Admission {
   [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,
                              std::size_t max_completion_tokens, bool stream);
 
+  // Whether begin() refused the request for the tokens it may use, whenever it comes: a shorter
+  // answer may be let in.
+  [[nodiscard]] bool refused_for_length() const;
+
   // In place of begin(), for an answer that was made for an earlier try: reserves one request of
   // the minute and nothing else. Without replayed() it comes back. Errors: those of caller_of(),
   // kResourceLimit, kTooLarge; see begin().

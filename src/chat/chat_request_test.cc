@@ -265,8 +265,9 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
           with(
               R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{},"strict":0}})"),
           "response_format.json_schema.strict: expected true or false, found 0"},
-      Case{with(R"("reasoning_effort":"medium")"),
-           "reasoning_effort: expected \"none\", \"low\", \"high\" or \"max\", found \"medium\""},
+      Case{with(R"("reasoning_effort":"fast")"),
+           "reasoning_effort: expected \"none\", \"minimal\", \"low\", \"medium\", \"high\", "
+           "\"xhigh\" or \"max\", found \"fast\""},
       Case{with(R"("thinking":{"type":"maybe"})"),
            "thinking.type: expected \"enabled\" or \"disabled\", found \"maybe\""},
       Case{with(R"("thinking":{"keep":"last"})"),

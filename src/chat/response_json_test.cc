@@ -148,6 +148,56 @@ TEST(ResponseJson, ErrorsHaveOpenAisShapeAndNameTheField) {
             R"({"error":{"message":"disk: full","type":"server_error","param":null,"code":"io"}})");
 }
 
+// What the packages of OpenAI and the programs on top of them look for.
+TEST(ResponseJson, ErrorsHaveTheCodesThatOpenAisClientsKnow) {
+  struct Case {
+    Error error;
+    const char* type;
+    const char* param;
+    const char* code;
+  };
+  for (const Case& c : {Case{{Errc::kNotFound, "model: no 'x'", kModelNotFound},
+                             "resource_not_found_error",
+                             "\"model\"",
+                             "model_not_found"},
+                        Case{{Errc::kInvalidArgument, "messages: too long", kContextLengthExceeded},
+                             "invalid_request_error",
+                             "\"messages\"",
+                             "context_length_exceeded"},
+                        Case{{Errc::kUnauthenticated, "a key: none"},
+                             "invalid_authentication_error",
+                             "null",
+                             "invalid_api_key"},
+                        Case{{Errc::kUnauthenticated, "unknown", "incorrect_api_key_error"},
+                             "incorrect_api_key_error",
+                             "null",
+                             "invalid_api_key"},
+                        Case{{Errc::kResourceLimit, "full"},
+                             "engine_overloaded_error",
+                             "null",
+                             "rate_limit_exceeded"},
+                        Case{{Errc::kResourceLimit, "x", "rate_limit_reached_error"},
+                             "rate_limit_reached_error",
+                             "null",
+                             "rate_limit_exceeded"},
+                        Case{{Errc::kTooLarge, "x", "exceeded_current_quota_error"},
+                             "exceeded_current_quota_error",
+                             "null",
+                             "insufficient_quota"},
+                        Case{{Errc::kPermission, "model: not yours"},
+                             "permission_denied_error",
+                             "\"model\"",
+                             "permission"},
+                        Case{{Errc::kNotFound, "no such path: /x"},
+                             "resource_not_found_error",
+                             "null",
+                             "not_found"}}) {
+    EXPECT_EQ(error_json(c.error), R"({"error":{"message":")" + c.error.message + R"(","type":")" +
+                                       c.type + R"(","param":)" + c.param + R"(,"code":")" +
+                                       c.code + "\"}}");
+  }
+}
+
 TEST(ResponseJson, EveryErrorCodeHasATypeClientsKnow) {
   EXPECT_EQ(error_type(Errc::kInvalidArgument), "invalid_request_error");
   EXPECT_EQ(error_type(Errc::kTooLarge), "invalid_request_error");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,20 @@ Status check_fixed(const Field& root, const FixedOption& option) {
                                    " is allowed for this model, found " + describe(field->node())));
 }
 
+// The vendor knows the model's own efforts; here "none" too, by which its verifier turns thinking
+// off. What other APIs call efforts is refused rather than mapped.
+Status check_efforts(const Field& root) {
+  static constexpr std::array<std::string_view, 4> kOwn = {"none", "low", "high", "max"};
+  const auto kwargs = root.find("chat_template_kwargs");
+  for (const auto& field : {root.find("reasoning_effort"),
+                            kwargs ? kwargs->find("reasoning_effort") : std::optional<Field>()}) {
+    if (field && std::ranges::find(kOwn, std::string_view(field->node().text)) == kOwn.end()) {
+      return field->expected("\"none\", \"low\", \"high\" or \"max\"");
+    }
+  }
+  return ok();
+}
+
 // Other types than strings are left to the reader of the field.
 Status check_stop(const Field& root) {
   const auto stop = root.find("stop");
@@ -81,6 +96,7 @@ Status check_vendor_contract(const Field& root) {
   for (const FixedOption& option : kFixed) {
     DAYBREAK_CHECK_OK(check_fixed(root, option));
   }
+  DAYBREAK_CHECK_OK(check_efforts(root));
   return check_stop(root);
 }
 

@@ -54,6 +54,21 @@ TEST(VendorContract, OtherImmutableFieldsAreRefused) {
             "0.5");
 }
 
+TEST(VendorContract, EffortsAreTheModelsOwn) {
+  for (const std::string effort : {"none", "low", "high", "max"}) {
+    EXPECT_EQ(vendor(R"("reasoning_effort":")" + effort + '"'), "accepted") << effort;
+  }
+  for (const std::string effort : {"minimal", "medium", "xhigh", "fast"}) {
+    const std::string error =
+        "reasoning_effort: expected \"none\", \"low\", \"high\" or \"max\", found \"" + effort +
+        '"';
+    const std::string field = R"("reasoning_effort":")" + effort + '"';
+    EXPECT_EQ(vendor(field), error);
+    EXPECT_EQ(vendor(R"("chat_template_kwargs":{)" + field + "}"), "chat_template_kwargs." + error);
+    EXPECT_EQ(open(field) == "accepted", effort != "fast") << effort;
+  }
+}
+
 TEST(VendorContract, StopIsFiveStringsOfThirtyTwoBytes) {
   const std::string longest(32, 'x');
   EXPECT_EQ(vendor("\"stop\":\"" + longest + "\""), "accepted");

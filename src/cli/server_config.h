@@ -65,7 +65,7 @@ struct ServerConfig {
   std::size_t workers = 2;
   std::size_t max_connections = 2048;
   std::size_t max_header_bytes = std::size_t{8} * 1024;
-  std::size_t max_request_bytes = std::size_t{1024} * 1024;
+  std::size_t max_request_bytes = std::size_t{16} * 1024 * 1024;
   std::size_t header_timeout = 10;
   std::size_t body_timeout = 30;
   std::size_t idle_timeout = 60;

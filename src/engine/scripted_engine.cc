@@ -59,12 +59,13 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   const std::lock_guard lock(mutex_);
   if (draining_) {
     ++stats_.rejected;
-    return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
+    return Error{Errc::kUnavailable, "the server is shutting down, no new requests"};
   }
   if (answers_.size() >= options_.max_sequences + options_.max_queue) {
     ++stats_.rejected;
     return Error{Errc::kResourceLimit,
-                 fmt::format("engine: expected at most {} waiting requests, try again later",
+                 fmt::format("the server is busy: {} requests wait already, as many as may; try "
+                             "again later",
                              options_.max_queue)};
   }
   ++stats_.submitted;

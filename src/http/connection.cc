@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/connection.h"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
 #include "http/cors.h"
 #include "http/response_head.h"
@@ -61,7 +63,8 @@ Task<void> Connection::shed() {
   if (co_await handshake()) {
     begin_request();
     co_await refuse(
-        503, "too many connections, the limit is " + std::to_string(context_.live.max_connections));
+        503, "too many connections, the limit is " + std::to_string(context_.live.max_connections),
+        std::nullopt);
   }
   co_await linger();
   deadline_->stop();
@@ -143,6 +146,7 @@ void Connection::expired() {
 
 void Connection::begin_request() {
   request_ = {};
+  release_body();
   match_ = {};
   match_.route = "malformed";
   notes_.clear();
@@ -179,8 +183,15 @@ Task<bool> Connection::read_request() {
       }
       continue;
     }
+    if (parser.state() != State::kFailed && !hold_body(parser.body_bytes())) {
+      co_await refuse(503,
+                      "the requests that are being received and answered take all the memory "
+                      "there is for their bodies, try again later",
+                      parser.head());
+      co_return false;
+    }
     if (parser.state() == State::kFailed) {
-      co_await refuse(parser.refusal().status, parser.refusal().message);
+      co_await refuse(parser.refusal().status, parser.refusal().message, parser.head());
       co_return false;
     }
     if (parser.state() == State::kDone) {
@@ -195,9 +206,10 @@ Task<bool> Connection::read_request() {
     }
     if (!co_await read_some()) {
       if (timed_out_ && receiving_) {
-        co_await refuse(408, parser.state() == State::kHead
-                                 ? "the request head did not arrive in time"
-                                 : "the request body did not arrive in time");
+        co_await refuse(408,
+                        parser.state() == State::kHead ? "the request head did not arrive in time"
+                                                       : "the request body did not arrive in time",
+                        parser.head());
       }
       co_return false;
     }
@@ -208,6 +220,20 @@ Task<bool> Connection::read_request() {
     }
   }
 }
+
+// Takes what the body has grown by. Returns whether there was as much.
+bool Connection::hold_body(std::size_t bytes) {
+  const std::size_t wanted = bytes - std::min(bytes, kFreeBodyBytes);
+  const std::size_t limit =
+      std::max(context_.options.max_bodies_bytes, context_.live.body_bytes.load());
+  if (wanted <= held_ || !context_.bodies.take(wanted - held_, limit)) {
+    return wanted <= held_;
+  }
+  held_ = wanted;
+  return true;
+}
+
+void Connection::release_body() { context_.bodies.give(std::exchange(held_, 0)); }
 
 // The head is good: sends "100 Continue" if the client waits for it.
 Task<bool> Connection::begin_body(RequestParser& parser) {
@@ -394,17 +420,14 @@ Task<bool> Connection::write(std::string_view bytes) {
   co_return !broken_;
 }
 
-Task<void> Connection::refuse(int status, std::string message) {
+// `head` of the request, if it has been read.
+Task<void> Connection::refuse(int status, std::string message, std::optional<Request> head) {
+  request_ = std::move(head).value_or(Request());
   answering_ = true;  // from here on a missed deadline drops the client
   keep_alive_ = false;
-  if (request_.id.empty()) {
-    request_.id = request_id("");
-  }
-  Response response = error_response(status, message);
-  if (status == 503) {
-    response.headers.push_back({"Retry-After", "1"});
-  }
-  co_await respond(std::move(response));
+  request_.id = request_id(request_.header("x-request-id"));
+  request_.trace_id = trace_id(request_.header("traceparent"));
+  co_await respond(error_response(status, message));
   report();
   answering_ = false;
 }
@@ -412,6 +435,7 @@ Task<void> Connection::refuse(int status, std::string message) {
 // Closes so that the client can still read the answer: a close with unread input would reset the
 // connection and throw the answer away.
 Task<void> Connection::linger() {
+  release_body();  // what has been read of it is gone
   error_code error;
   if (!broken_) {
     timed_out_ = false;
@@ -469,10 +493,15 @@ std::string Connection::head(int status, std::string_view content_type) const {
 }
 
 Response Connection::error_response(int status, std::string_view message) const {
-  if (context_.options.error_body) {
-    return {.status = status, .body = context_.options.error_body(status, message)};
+  if (context_.options.error_reply) {
+    return context_.options.error_reply(request_, status, message);
   }
-  return {.status = status, .content_type = "text/plain", .body = std::string(message) + "\n"};
+  Response response{
+      .status = status, .content_type = "text/plain", .body = std::string(message) + "\n"};
+  if (status == 503) {
+    response.headers.push_back({"Retry-After", "1"});
+  }
+  return response;
 }
 
 }  // namespace daybreak::http

@@ -38,6 +38,9 @@ struct ServerOptions {
   std::size_t threads = 2;
   std::size_t max_connections = 2048;  // one more is answered 503 and closed
   RequestLimits limits;
+  // Of all bodies together, in memory until they are answered; see BodyBudget. One more gets 503.
+  // At least limits.body_bytes is taken for it.
+  std::size_t max_bodies_bytes = std::size_t{1} << 30U;
 
   std::chrono::milliseconds header_timeout{
       10'000};  // first byte of a request to its last header; a handshake
@@ -49,8 +52,10 @@ struct ServerOptions {
 
   std::string cors_origin;  // Access-Control-Allow-Origin; empty: browsers of other origins refused
 
-  // Makes the JSON body of an answer the HTTP layer gives by itself (400, 404, 405, 408, 413, ...).
-  std::function<std::string(int status, std::string_view message)> error_body;
+  // Makes the answer that the HTTP layer gives by itself (400, 404, 405, 408, 413, ...). Of
+  // `request` as much is set as has been read: of one without a whole head, the id alone. May be
+  // empty: plain text.
+  std::function<Response(const Request& request, int status, std::string_view message)> error_reply;
   // Called once per connection that is closed because its TLS handshake failed, on a server thread;
   // must not block. `reason` is "timeout" (header_timeout) or one of handshake_failure(). May be
   // empty.
