@@ -181,7 +181,7 @@ Result<std::unique_ptr<ExamServer>> start_server(const Options& options,
   return ExamServer::start(std::move(arguments));
 }
 
-Result<exam::Run> ask(const Options& options, const Prepared& prepared) {
+Result<exam::ExamRun> ask(const Options& options, const Prepared& prepared) {
   std::unique_ptr<ExamServer> server;
   std::string base = options.url;
   if (base.empty()) {
@@ -214,7 +214,7 @@ Status outcome(const exam::Report& report, const Prepared& prepared) {
 Status run(const Options& options) {
   ::signal(SIGPIPE, SIG_IGN);
   DAYBREAK_TRY(const Prepared prepared, prepare(options));
-  DAYBREAK_TRY(const exam::Run asked, ask(options, prepared));
+  DAYBREAK_TRY(const exam::ExamRun asked, ask(options, prepared));
   const auto verdicts =
       exam::judge_all(prepared.questions, asked.answers, prepared.tokenizer.get());
   if (!options.save.empty()) {

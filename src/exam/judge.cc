@@ -72,7 +72,10 @@ Verdict judge(const Question& question, const Answer& answer,
               const tokenizer::Tokenizer* tokenizer) {
   Verdict out;
   out.fault = shape_fault(answer);
-  if (tokenizer != nullptr && answer.completion_tokens && !answer.ids.empty()) {
+  // Of an answer without any text there are no ids to tell: how many they were says enough.
+  const bool told = !answer.ids.empty() ||
+                    (answer.content.empty() && answer.reasoning.empty() && answer.calls.empty());
+  if (tokenizer != nullptr && answer.completion_tokens && told) {
     std::string fault = format_fault(*tokenizer, answer.ids, *answer.completion_tokens,
                                      question.effort == "off" ? Thinking::kOff : Thinking::kOn);
     out.markers = fault.empty() && out.fault.empty();

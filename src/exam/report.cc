@@ -198,7 +198,7 @@ std::vector<WrongAnswer> wrong_answers(std::span<const Question> questions,
 std::string report_text(const Report& report, Bars bars) {
   std::string out = fmt::format("{}: {} questions of {}\n\n", report.endpoint,
                                 grouped(report.tally.total.asked), report.questions);
-  out += fmt::format("{:<14}{:<13}{:>9}  {:>13}{:>11}{:>10}{:>14}\n", "skill", "   right of",
+  out += fmt::format("{:<14}{:<13}{:>9}  {:>13}{:>11}{:>10}{:>14}\n", "skill", "   right / of",
                      "share", "95 %", "formed", "markers", "not answered");
   for (const SkillTally& skill : report.tally.skills) {
     out += skill_line(skill, bars);

@@ -38,7 +38,7 @@ class Work {
     }
   }
 
-  Run take() { return std::move(run_); }
+  ExamRun take() { return std::move(run_); }
 
  private:
   void note(std::size_t at, Result<Answer> answer) {
@@ -72,7 +72,7 @@ class Work {
   std::atomic<bool> ended_{false};
   std::mutex mutex_;
   // Under mutex_ from here on.
-  Run run_;
+  ExamRun run_;
   std::size_t lost_ = 0;
   std::size_t bytes_ = 0;
   std::size_t done_ = 0;
@@ -80,7 +80,7 @@ class Work {
 
 }  // namespace
 
-Result<Run> run_exam(std::span<const Question> questions, const RunOptions& options) {
+Result<ExamRun> run_exam(std::span<const Question> questions, const RunOptions& options) {
   const std::size_t count =
       std::clamp<std::size_t>(std::min(options.concurrency, questions.size()), 1, kMaxConcurrency);
   std::vector<Endpoint> endpoints;
@@ -96,7 +96,7 @@ Result<Run> run_exam(std::span<const Question> questions, const RunOptions& opti
       threads.emplace_back([&] { work.ask_all(std::move(endpoint)); });
     }
   }
-  Run run = work.take();
+  ExamRun run = work.take();
   run.seconds = seconds_between(began, Clock::steady().now());
   return run;
 }

@@ -26,7 +26,7 @@ struct RunOptions {
   std::function<void(std::size_t done)> on_done = nullptr;
 };
 
-struct Run {
+struct ExamRun {
   // One for each question, in their order: an answer, or why there is none. kCancelled: not asked,
   // because the exam had ended.
   std::vector<Result<Answer>> answers;
@@ -36,6 +36,7 @@ struct Run {
 };
 
 // Returns when every question was asked. Errors: those of Endpoint::create().
-[[nodiscard]] Result<Run> run_exam(std::span<const Question> questions, const RunOptions& options);
+[[nodiscard]] Result<ExamRun> run_exam(std::span<const Question> questions,
+                                       const RunOptions& options);
 
 }  // namespace daybreak::exam
