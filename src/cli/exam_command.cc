@@ -128,9 +128,9 @@ Result<std::vector<Question>> chosen(std::vector<Question> all, const Options& o
 }
 
 Result<Prepared> prepare(const Options& options) {
-  if (!options.url.empty() && options.model_name.empty()) {
+  if (options.url.empty() != options.model_name.empty()) {
     return Error{Errc::kInvalidArgument,
-                 "--url: expected --model NAME with it, the endpoint's name of the model"};
+                 "expected --url URL and --model NAME together, found one of them"};
   }
   Prepared out;
   if (options.url.empty() || !options.runner.model.empty()) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A server that answers each request as it is told to, broken ways included. Test code only.
+// A server that answers each request as it is told to, broken ways included, and questions for it.
+// Test code only.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -17,8 +18,31 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
+
+#include "exam/question.h"
 
 namespace daybreak::exam {
+
+// Questions 0, 1, 2 ... that ask "ask N" and want "N" as answer.
+inline std::vector<Question> numbered_questions(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string n = std::to_string(i);
+    text += R"({"id":")" + n +
+            R"(","skill":"s","request":{"messages":[{"role":"user","content":"ask )" + n +
+            R"("}]},"expect":{"any":[")" + n + "\"]}}\n";
+  }
+  auto parsed = parse_questions(text, "f");
+  EXPECT_TRUE(parsed);
+  return *std::move(parsed);
+}
+
+// The N of the question that a request asks.
+inline std::string number_asked(const std::string& request) {
+  const std::size_t at = request.find("ask ") + 4;
+  return request.substr(at, request.find('"', at) - at);
+}
 
 // One connection at a time, one request on each.
 class TestServer {

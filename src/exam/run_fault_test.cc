@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,54 +18,15 @@
 namespace daybreak::exam {
 namespace {
 
-// Questions 0, 1, 2 ... that want "N" as answer.
-std::vector<Question> questions(std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string n = std::to_string(i);
-    text += R"({"id":")" + n +
-            R"(","skill":"s","request":{"messages":[{"role":"user","content":"ask )" + n +
-            R"("}]},"expect":{"any":[")" + n + "\"]}}\n";
-  }
-  auto parsed = parse_questions(text, "f");
-  EXPECT_TRUE(parsed);
-  return *std::move(parsed);
-}
-
-std::string asked(const std::string& request) {
-  const std::size_t at = request.find("ask ") + 4;
-  return request.substr(at, request.find('"', at) - at);
-}
-
-ExamRun run(const TestServer& server, const std::vector<Question>& asked_for,
-            std::size_t concurrency = 1,
+ExamRun run(const TestServer& server, const std::vector<Question>& questions,
             std::chrono::milliseconds timeout = std::chrono::minutes(2)) {
   RunOptions options;
   options.endpoint.url = *chat_url(server.url());
   options.endpoint.model = "m";
   options.endpoint.timeout = timeout;
-  options.concurrency = concurrency;
-  auto result = run_exam(asked_for, options);
+  auto result = run_exam(questions, options);
   EXPECT_TRUE(result);
   return *std::move(result);
-}
-
-TEST(RunExam, AnswersStandWhereTheirQuestionsStand) {
-  for (const std::size_t concurrency : {1U, 4U, 64U}) {
-    const TestServer server([](const std::string& request) {
-      return asked(request) == "3" ? TestServer::says("wrong") : TestServer::says(asked(request));
-    });
-    const auto all = questions(20);
-    const ExamRun done = run(server, all, concurrency);
-    ASSERT_TRUE(done.status);
-    const Tally found = tally(all, done.answers, judge_all(all, done.answers, nullptr));
-    EXPECT_EQ(found.total.asked, 20U);
-    EXPECT_EQ(found.total.answered, 20U);
-    EXPECT_EQ(found.total.right, 19U);
-    EXPECT_EQ(found.total.formed, 20U);
-    EXPECT_EQ(done.answers[3]->content, "wrong");
-    EXPECT_EQ(server.requests(), 20U);
-  }
 }
 
 TEST(RunExam, AsksGreedilyAndSaysTheKey) {
@@ -73,7 +35,7 @@ TEST(RunExam, AsksGreedilyAndSaysTheKey) {
     request = text;
     return TestServer::says("0");
   });
-  const auto all = questions(1);
+  const auto all = numbered_questions(1);
   RunOptions options;
   options.endpoint = {.url = *chat_url(server.url() + "/v1/"),
                       .model = "m\"1",
@@ -94,7 +56,7 @@ TEST(RunExam, AsksGreedilyAndSaysTheKey) {
 
 TEST(RunExam, WhatIsRefusedIsNotAnsweredAndTheExamGoesOn) {
   const TestServer server([](const std::string& request) {
-    const std::string n = asked(request);
+    const std::string n = number_asked(request);
     return n == "1"   ? TestServer::refuses("400 Bad Request", "no pictures here")
            : n == "2" ? TestServer::refuses("503 Service Unavailable", "busy")
            : n == "3" ? TestServer::stream("data: {\n\n")
@@ -102,7 +64,7 @@ TEST(RunExam, WhatIsRefusedIsNotAnsweredAndTheExamGoesOn) {
            : n == "5" ? TestServer::says("5", "length")
                       : TestServer::says(n);
   });
-  const auto all = questions(8);
+  const auto all = numbered_questions(8);
   const ExamRun done = run(server, all);
   ASSERT_TRUE(done.status);
   EXPECT_EQ(done.answers[1].error().message, "HTTP 400: no pictures here");
@@ -119,12 +81,12 @@ TEST(RunExam, WhatIsRefusedIsNotAnsweredAndTheExamGoesOn) {
 
 TEST(RunExam, ConnectionsThatBreakEndItAfterFiveInARow) {
   const TestServer server([](const std::string& request) {
-    const std::string n = asked(request);
+    const std::string n = number_asked(request);
     // An answer between them begins the count again.
     return n == "0" || n == "5" ? TestServer::says(n)
                                 : "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n";
   });
-  const auto all = questions(30);
+  const auto all = numbered_questions(30);
   const ExamRun done = run(server, all);
   ASSERT_FALSE(done.status);
   EXPECT_EQ(done.status.error().code, Errc::kUnavailable);
@@ -143,7 +105,7 @@ TEST(RunExam, NobodyThereEndsItToo) {
     const TestServer gone([](const std::string&) { return ""; });
     options.endpoint.url = *chat_url(gone.url());
   }
-  const auto all = questions(30);
+  const auto all = numbered_questions(30);
   const auto done = run_exam(all, options);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->status.error().code, Errc::kUnavailable);
@@ -152,13 +114,13 @@ TEST(RunExam, NobodyThereEndsItToo) {
 TEST(RunExam, AnAnswerThatTakesTooLongIsNone) {
   std::atomic<bool> over{false};
   const TestServer server([&](const std::string& request) {
-    while (asked(request) == "0" && !over) {
+    while (number_asked(request) == "0" && !over) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    return TestServer::says(asked(request));
+    return TestServer::says(number_asked(request));
   });
-  const auto all = questions(1);
-  const ExamRun done = run(server, all, 1, std::chrono::milliseconds(50));
+  const auto all = numbered_questions(1);
+  const ExamRun done = run(server, all, std::chrono::milliseconds(50));
   over = true;
   ASSERT_FALSE(done.answers[0]);
   EXPECT_EQ(done.answers[0].error().code, Errc::kDeadline);
@@ -174,7 +136,7 @@ TEST(RunExam, AnAnswerThatNeverEndsIsCut) {
     }
     return TestServer::stream(events);
   });
-  const auto all = questions(1);
+  const auto all = numbered_questions(1);
   const ExamRun done = run(server, all);
   ASSERT_FALSE(done.answers[0]);
   EXPECT_EQ(done.answers[0].error().code, Errc::kTooLarge);
