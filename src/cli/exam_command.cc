@@ -109,13 +109,14 @@ Result<std::vector<Question>> chosen(std::vector<Question> all, const Options& o
   std::map<std::string, std::size_t> counts;
   for (const Question& question : all) {
     if (counts[question.skill]++ == 0) {
-      known += (known.empty() ? "" : ", ") + question.skill;
+      known += known.empty() ? "" : ", ";
+      known += question.skill;
     }
   }
   for (const std::string& skill : options.skills) {
     if (!counts.contains(skill)) {
       return Error{Errc::kInvalidArgument,
-                   "--skill: expected one of " + known + ", found '" + skill + "'"};
+                   fmt::format("--skill: expected one of {}, found '{}'", known, skill)};
     }
   }
   counts.clear();
