@@ -30,6 +30,11 @@ OptionRef& OptionRef::comma_separated() {
   return *this;
 }
 
+OptionRef& OptionRef::repeatable() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
 OptionRef& OptionRef::excludes(OptionRef other) {
   option_->excludes(other.option_);
   return *this;

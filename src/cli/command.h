@@ -35,6 +35,7 @@ class OptionRef {
   OptionRef& show_default();  // the variable's present value, in the help
   OptionRef& required();
   OptionRef& comma_separated();
+  OptionRef& repeatable();  // of a vector: one value each time it is given
   OptionRef& excludes(OptionRef other);
   // `label` replaces the range in the help.
   OptionRef& in_range(std::uint64_t min, std::uint64_t max, std::string_view label = {});

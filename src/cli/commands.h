@@ -19,6 +19,7 @@ void register_schema_generate(Command schema);
 void register_chat(Command root);
 void register_generate(Command root);
 void register_batch(Command root);
+void register_exam(Command root);
 void register_inspect(Command root);
 void register_doctor(Command root);
 void register_serve(Command root);
