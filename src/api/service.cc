@@ -12,6 +12,7 @@
 #include "api/admission.h"
 #include "api/anthropic_messages.h"
 #include "api/anthropic_reply.h"
+#include "api/balance_route.h"
 #include "api/batch_handlers.h"
 #include "api/batch_routes.h"
 #include "api/engine_metrics.h"
@@ -183,6 +184,7 @@ http::Router Service::router() {
   add_batch_routes(router, *context_, batches_.get());
   add_token_routes(router, *context_);
   add_slot_routes(router, *context_);
+  add_balance_route(router, *context_);
   add_status_routes(router, *context_);
   // Whatever is not open needs a key, so that a new route cannot be left unguarded by mistake.
   router.wrap([this](std::string_view pattern, http::Handler handler) {

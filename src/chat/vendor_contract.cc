@@ -52,8 +52,8 @@ Status check_fixed(const Field& root, const FixedOption& option) {
 }
 
 // Other types than strings are left to the reader of the field.
-Status check_stop(const Field& root) {
-  const auto stop = root.find("stop");
+Status check_stop(const Field& root, std::string_view key) {
+  const auto stop = root.find(key);
   if (!stop) {
     return ok();
   }
@@ -77,11 +77,15 @@ Status check_stop(const Field& root) {
 
 }  // namespace
 
-Status check_vendor_contract(const Field& root) {
+Status check_vendor_contract(const Field& root, Contract contract) {
+  if (contract == Contract::kOpen) {
+    return ok();
+  }
   for (const FixedOption& option : kFixed) {
     DAYBREAK_CHECK_OK(check_fixed(root, option));
   }
-  return check_stop(root);
+  DAYBREAK_CHECK_OK(check_stop(root, "stop"));
+  return check_stop(root, "stop_sequences");
 }
 
 }  // namespace daybreak::chat

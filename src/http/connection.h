@@ -14,10 +14,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "http/browser_guard.h"
 #include "http/deadline.h"
 #include "http/exchange.h"
 #include "http/live_options.h"
@@ -32,8 +34,9 @@ namespace daybreak::http {
 struct ConnectionContext {
   ServerOptions options;
   Router router;
-  LiveOptions live{options};          // what of the options can change
-  std::atomic<bool> draining{false};  // no request after the current one
+  LiveOptions live{options};            // what of the options can change
+  std::optional<BrowserGuard> guard{};  // set once bound
+  std::atomic<bool> draining{false};    // no request after the current one
 };
 
 class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {

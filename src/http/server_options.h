@@ -47,6 +47,9 @@ struct ServerOptions {
   std::shared_ptr<TlsContext> tls;  // null: plain HTTP
 
   std::string cors_origin;  // Access-Control-Allow-Origin; empty: browsers of other origins refused
+  bool guard_browsers = false;             // see BrowserGuard; for a server without keys
+  std::vector<std::string> allowed_hosts;  // of the guard
+  std::vector<Header> headers;             // of every answer, such as which deployment it is
 
   // Makes the JSON body of an answer the HTTP layer gives by itself (400, 404, 405, 408, 413, ...).
   std::function<std::string(int status, std::string_view message)> error_body;
