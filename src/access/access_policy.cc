@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json_document.h"
@@ -132,6 +133,14 @@ std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestE
 
 std::variant<Lease, Refusal> AccessPolicy::begin_replay(const Caller& caller) {
   return limiter_.reserve_request(caller->id, caller->settings.limits);
+}
+
+std::optional<std::int64_t> AccessPolicy::money_left(const ApiKey& key) const {
+  const std::optional<std::int64_t> limit = key.settings.limits.micro_usd_per_month;
+  if (!limit) {
+    return std::nullopt;
+  }
+  return std::max<std::int64_t>(0, *limit - quotas_->sums(key.id).month_micro_usd);
 }
 
 void AccessPolicy::set_prices(Prices prices) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -121,6 +122,10 @@ class AccessPolicy {
   // Reserves one request of the key's minute, for an answer that was made for an earlier try: it
   // takes no tokens, no quota, and runs nothing. The lease is to be settled with 0 tokens.
   [[nodiscard]] std::variant<Lease, Refusal> begin_replay(const Caller& caller);
+
+  // Returns what a key has left of its month, in micro-dollars, not below 0; what requests in
+  // progress may still take is not subtracted. Nothing for a key without such a quota.
+  [[nodiscard]] std::optional<std::int64_t> money_left(const ApiKey& key) const;
 
   // From now on requests that begin cost this; those that have begun keep their price.
   void set_prices(Prices prices);

@@ -355,5 +355,34 @@ TEST_F(AdmissionTest, TheTimelineIsForAdministrators) {
   EXPECT_TRUE(Json::parse(body_of(reply)).contains("traceEvents"));
 }
 
+// Moonshot's clients ask what is left, in dollars.
+TEST_F(AdmissionTest, TheBalanceIsWhatIsLeftOfTheMonthsMoney) {
+  access::KeySettings rich = access::test_settings();
+  const std::string unlimited = add_key(rich);
+  rich.limits.micro_usd_per_month = 2'000'000;
+  const std::string limited = add_key(rich);
+  start();
+  const auto ask = [&](const std::string& headers) {
+    RawClient client(api_->server->port());
+    client.send("GET /v1/users/me/balance HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
+    return client.read_response();
+  };
+  const std::string before = ask(bearer(limited));
+  ASSERT_EQ(status_of(before), 200) << before;
+  EXPECT_EQ(body_of(before),
+            R"({"code":0,"data":{"available_balance":2.000000,"voucher_balance":0,)"
+            R"("cash_balance":2.000000},"scode":"0x0","status":true})");
+  ASSERT_EQ(status_of(post(R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":100})",
+                           bearer(limited))),
+            200);
+  const double left = Json::parse(body_of(ask(bearer(limited))))["data"]["available_balance"];
+  EXPECT_LT(left, 2.0);
+  EXPECT_GT(left, 1.9);
+  EXPECT_EQ(status_of(ask(bearer(unlimited))), 404);
+  EXPECT_EQ(status_of(ask("")), 401);
+  TestApi open(TestApi::says(kAnswer));
+  EXPECT_EQ(status_of(open.get("/v1/users/me/balance")), 404);
+}
+
 }  // namespace
 }  // namespace daybreak::api

@@ -49,7 +49,7 @@ TEST(AnthropicFault, BadRequestsAreRefusedInAnthropicsShape) {
            Case{"{", 400, "invalid_request_error", ""},
            Case{R"({"model":"nano","messages":[{"role":"user","content":"x"}]})", 400,
                 "invalid_request_error", "max_tokens: expected"},
-           Case{anthropic_body(R"("x":)" + deep), 413, "request_too_large", "deeper than 70"},
+           Case{anthropic_body(R"("x":)" + deep), 400, "invalid_request_error", "deeper than 70"},
            Case{anthropic_body("",
                                R"([{"role":"user","content":"x"},{"role":"tool","content":"y"}])"),
                 400, "invalid_request_error",

@@ -49,7 +49,7 @@ std::vector<BadCase> bad_cases() {
       {chat_body(R"("seed":1,"seed":2)"), 400, "seed"},
       {lone, 400, ""},
       {"{\"model\":\"nano\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]}", 400, ""},
-      {nested(100'000), 413, "deeper than 64 levels"},
+      {nested(100'000), 400, "deeper than 64 levels"},
       {R"({"model":"gpt","messages":[{"role":"user","content":"hi"}]})", 404, "gpt"},
       {chat_body(R"("max_tokens":99999999)"), 400, "max_tokens asks for 99999999 more"},
       {chat_body(R"("logit_bias":{"99999999":1})"), 400, "logit_bias"},

@@ -43,6 +43,43 @@ TEST(Choice, TextHeldBackForAStopStringComesBeforeTheCallThatFollows) {
   EXPECT_EQ(deltas_of("hel" + std::string(kCall), {"hello"}), "hel|call f|tool_calls");
 }
 
+// The length limit may fall inside what could have become a stop string: that text is the model's.
+TEST(Choice, TextHeldBackForAStopStringIsDeliveredWhenTheAnswerIsCut) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  for (const std::string text : {"say hel", "say hell", "hel", "hhe"}) {
+    for (const auto cause : {chat::StopCause::kLength, chat::StopCause::kStopToken}) {
+      ChoiceOptions options;
+      options.parser.initial = chat::Channel::kResponse;
+      options.stop = {"hello"};
+      options.logprobs = true;
+      Choice choice(*tokenizer, chat::shapes::load_markers(*tokenizer), options);
+      std::vector<Delta> deltas;
+      const auto ids = chat::shapes::encode(*tokenizer, text);
+      for (const TokenId id : ids) {
+        const engine::GeneratedToken token{.id = id, .top = {}};
+        choice.push({&token, 1}, deltas);
+      }
+      std::string before;
+      for (const Delta& delta : deltas) {
+        before += delta.event.text;
+      }
+      EXPECT_EQ(before, text.substr(0, text.rfind("he"))) << "held back while it may go on";
+      choice.finish(cause, deltas);
+      std::string streamed;
+      std::size_t logprobs = 0;
+      for (const Delta& delta : deltas) {
+        streamed += delta.event.text;
+        logprobs += delta.logprobs.size();
+      }
+      EXPECT_EQ(streamed, text);
+      EXPECT_EQ(logprobs, ids.size());
+      const auto whole = choice.completion(0);
+      EXPECT_EQ(whole.message.content, text);
+      EXPECT_EQ(whole.finish_reason, cause == chat::StopCause::kLength ? "length" : "stop");
+    }
+  }
+}
+
 TEST(Choice, NothingFollowsAStopString) {
   EXPECT_EQ(deltas_of("hello" + std::string(kCall), {"lo"}), "hel|stop");
 }

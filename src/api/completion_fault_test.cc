@@ -83,7 +83,7 @@ TEST(CompletionFault, ListsAndLogprobsHaveBounds) {
   for (int i = 0; i < 128; ++i) {
     prompts += ",\"a\"";
   }
-  EXPECT_EQ(testing::status_of(api.post(completion_body("", prompts + "]"), kCompletions)), 413);
+  EXPECT_EQ(testing::status_of(api.post(completion_body("", prompts + "]"), kCompletions)), 400);
   std::string ids = "[1";
   for (int i = 0; i < 7000; ++i) {
     ids += ",1";
@@ -94,6 +94,38 @@ TEST(CompletionFault, ListsAndLogprobsHaveBounds) {
   EXPECT_EQ(testing::status_of(reply), 400);
   EXPECT_EQ(Json::parse(testing::body_of(reply))["error"]["param"], "logprobs");
   EXPECT_TRUE(api.engine.requests().empty());
+}
+
+TEST(CompletionFault, LogprobsOfPromptsAreBoundedOverAllRequests) {
+  TestApi api([](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.hang = true;
+    return script;
+  });
+  std::string ids = "[1";
+  for (int i = 1; i < 5900; ++i) {
+    ids += ",1";
+  }
+  const std::string body =
+      completion_body(R"("max_tokens":0,"prompt_logprobs":20,"n":8)", ids + "]");
+  const std::string small = completion_body(R"("max_tokens":0,"prompt_logprobs":20)", "[1,2]");
+  {
+    RawClient first(api.server->port());
+    first.send(TestApi::request_text(body, kCompletions));
+    ASSERT_TRUE(eventually([&] { return api.engine.stats().running == 8; }));
+    const std::string refused = api.post(body, kCompletions);
+    EXPECT_EQ(testing::status_of(refused), 429) << refused;
+    EXPECT_NE(refused.find("Retry-After"), std::string::npos);
+    EXPECT_NE(refused.find("log-probabilities of prompts"), std::string::npos);
+    RawClient other(api.server->port());  // what is left is given
+    other.send(TestApi::request_text(small, kCompletions));
+    ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 9; }));
+  }
+  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 9; }));
+  RawClient again(api.server->port());
+  again.send(TestApi::request_text(body, kCompletions));
+  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 17; }))
+      << "given back with the client";
 }
 
 TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {

@@ -11,6 +11,8 @@ namespace {
 // Returns the error whose `type` clients expect beside a status.
 Errc code_for(int status) {
   switch (status) {
+    case 403:
+      return Errc::kPermission;
     case 404:
       return Errc::kNotFound;
     case 413:

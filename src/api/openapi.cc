@@ -109,6 +109,8 @@ constexpr auto kRoutes = std::to_array<Route>({
      "Object", Kind::kFiles, kAction},
     {"post", "/reset_prefix_cache", "Forget every kept sequence (vLLM)", "", "Dropped",
      Kind::kFiles},
+    {"get", "/v1/users/me/balance", "What the key has left of its month, in dollars (Moonshot)", "",
+     "Object"},
     {"get", "/v1/models",
      "The names of the model that the caller may use; to a request with the "
      "header anthropic-version as /anthropic/v1/models",
@@ -167,15 +169,16 @@ Json responses(const Route& route) {
   if (route.reply == "Status") {  // which an unready server answers
     out["503"] = answer("Draining", "Status");
   }
+  refuses("403", "The key, or the web page, may not do this");
   if (route.kind == Kind::kOpen) {
     return out;
   }
   refuses("400", "A request that is wrong");
   refuses("401", "No key, or none that is known");
-  refuses("403", "The key may not do this");
   refuses("404", "No such model, response, file, batch or slot");
   if (!route.body.empty()) {
-    refuses("413", "A body, or a list in it, that is too large");
+    refuses("413", "A body that is too large");
+    refuses("415", "A web page's body that is not JSON");
   }
   if (route.kind == Kind::kGenerating) {
     refuses("422", "An Idempotency-Key that was sent with another body");

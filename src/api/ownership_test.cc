@@ -60,6 +60,7 @@ class OwnershipTest : public ::testing::Test {
     policy_ = *access::AccessPolicy::create(std::move(options));
     TestApiOptions api;
     api.batches.directory = (dir_ / "state").string();
+    api.limits.body_bytes = std::size_t{64} << 20U;
     api.access = policy_;
     api_ = std::make_unique<TestApi>(
         [this, says = TestApi::says("ok")](const engine::GenerateRequest& request) {
@@ -247,6 +248,28 @@ TEST_F(OwnershipTest, ABatchWaitsForTheRatesOfItsKeyAndLetsOthersPass) {
   ASSERT_TRUE(eventually([&] { return batch(alice, first)["request_counts"]["completed"] == 4; }));
   const Json done = wait_for(alice, first, "completed");
   EXPECT_EQ(done["request_counts"], Json::parse(R"({"total":4,"completed":4,"failed":0})"));
+}
+
+// Whoever reads slowly keeps a content in memory: no owner can take every place.
+TEST_F(OwnershipTest, SlowReadersOfOneOwnerLeavePlacesToOthers) {
+  const Key alice = add(all_but_admin());
+  const Key bob = add(all_but_admin());
+  start();
+  const std::string text(std::size_t{30} << 20U, 'x');  // more than sockets hold
+  const std::string of_alice = "/v1/files/" + upload(alice, text) + "/content";
+  const std::string of_bob = "/v1/files/" + upload(bob, "x") + "/content";
+  const auto begin = [&](RawClient& client) {
+    client.send("GET " + of_alice + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + alice.text +
+                "\r\n\r\n");
+    return status_of(client.read_until("\r\n\r\n"));
+  };
+  RawClient first(api_->server->port());
+  RawClient second(api_->server->port());
+  ASSERT_EQ(begin(first), 200);
+  ASSERT_EQ(begin(second), 200);
+  RawClient third(api_->server->port());
+  EXPECT_EQ(begin(third), 429);
+  EXPECT_EQ(status_of(ask("GET", of_bob, bob)), 200);
 }
 
 TEST_F(OwnershipTest, AQuotaIsTheLinesError) {

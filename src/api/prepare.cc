@@ -43,12 +43,10 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
 
 }  // namespace
 
-Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
-                                  chat::Contract contract) {
-  DAYBREAK_TRY(chat::ChatRequest request,
-               chat::parse_chat_request(body, context.options.limits, contract));
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context) {
+  DAYBREAK_TRY(chat::ChatRequest request, chat::parse_chat_request(body, context.options.limits));
   DAYBREAK_TRY(PreparedChat chat, prepare_parsed(std::move(request), context));
-  if (contract == chat::Contract::kVendor) {
+  if (context.options.limits.contract == chat::Contract::kVendor) {
     chat.first_call_number = chat::next_call_number(chat.request.messages);
   }
   return chat;

@@ -41,8 +41,7 @@ struct PreparedChat {
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not
 // have; kInvalidArgument for a prompt that leaves no room in the context.
-Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
-                                  chat::Contract contract = chat::Contract::kOpen);
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context);
 // The same for a request that has been parsed, from whatever wire form.
 Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& context);
 

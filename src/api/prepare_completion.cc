@@ -71,6 +71,7 @@ Status plan_rating(PreparedCompletion& out) {
                     entries)};
   }
   out.rated_alternatives = count;
+  out.rated_entries = entries;
   return ok();
 }
 

@@ -12,6 +12,7 @@
 
 #include "api/admission.h"
 #include "api/anthropic_messages.h"
+#include "api/balance_route.h"
 #include "api/batch_handlers.h"
 #include "api/batch_routes.h"
 #include "api/engine_metrics.h"
@@ -161,6 +162,7 @@ http::Router Service::router() {
   add_token_routes(router, *context_);
   add_slot_routes(router, *context_);
   add_model_routes(router, *context_);
+  add_balance_route(router, *context_);
   add_status_routes(router, *context_);
   router.wrap([this](std::string_view pattern, http::Handler handler) {
     const std::optional<access::Scope> scope = scope_of(pattern);

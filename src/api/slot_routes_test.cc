@@ -174,7 +174,7 @@ TEST_F(SlotRoutes, RefusesWhatItCannotDoAndSaysWhy) {
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
   post(api, "/slots/0?action=save", R"({"filename":")" + std::string(128, 'a') + "\"}", 200);
-  post(api, "/slots/0?action=save", R"({"filename":")" + std::string(129, 'a') + "\"}", 413);
+  post(api, "/slots/0?action=save", R"({"filename":")" + std::string(129, 'a') + "\"}", 400);
 }
 
 TEST_F(SlotRoutes, DamagedAndForeignFilesAreRefusedAndTheSlotKeepsWhatItKept) {

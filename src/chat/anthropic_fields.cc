@@ -31,8 +31,8 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "request, and no prompt would be found in the prefix cache again"},
     {"tools", kApi, kYes, kObjects,
      "`name`, `description`, `input_schema`, `strict` (`false` leaves only the shape of the call "
-     "enforced; otherwise calls match their schema); `type` absent or `custom`. Names as for "
-     "OpenAI tools: a letter or `_` first"},
+     "enforced; otherwise calls match their schema); `type` absent or `custom`. Names: 1 to "
+     "256 of `[A-Za-z0-9_./:-]`"},
     {"tool_choice", kApi, kYes, kObject,
      "`auto`, `any`, `tool`, `none`, with `disable_parallel_tool_use`; enforced while decoding, "
      "thinking or not"},

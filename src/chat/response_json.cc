@@ -271,13 +271,11 @@ std::string event_chunk_json(const ReplyHead& head, std::size_t choice, const Ou
 }
 
 std::string finish_chunk_json(const ReplyHead& head, std::size_t choice,
-                              std::string_view finish_reason, const TokenUsage* usage) {
+                              std::string_view finish_reason, const TokenUsage& usage) {
   std::string rest = ",\"logprobs\":null";
   append_text_member(rest, "finish_reason", finish_reason);
-  if (usage != nullptr) {
-    append_key(rest, "usage");
-    rest += usage_json(*usage);
-  }
+  append_key(rest, "usage");
+  rest += usage_json(usage);
   return chunk(head, choice, "{}", rest);
 }
 

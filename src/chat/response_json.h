@@ -75,10 +75,10 @@ struct CompletionChoice {
                                            const std::vector<TokenLogprobs>* logprobs = nullptr,
                                            std::span<const TokenId> token_ids = {});
 
-// The last chunk of a choice; `usage`, where given, goes into choices[0].usage.
+// The last chunk of a choice, with choices[0].usage.
 [[nodiscard]] std::string finish_chunk_json(const ReplyHead& head, std::size_t choice,
                                             std::string_view finish_reason,
-                                            const TokenUsage* usage = nullptr);
+                                            const TokenUsage& usage);
 
 // The chunk after all choices: "choices":[] and the usage.
 [[nodiscard]] std::string usage_chunk_json(const ReplyHead& head, const TokenUsage& usage);

@@ -98,12 +98,10 @@ TEST(ResponseJson, UsageHasEveryDetailAlsoWhenItIsZero) {
 }
 
 TEST(ResponseJson, UsageStandsInTheLastChunkAndAfterIt) {
-  EXPECT_EQ(finish_chunk_json(kHead, 0, "stop", &kUsage),
+  EXPECT_EQ(finish_chunk_json(kHead, 0, "stop", kUsage),
             kChunkHead +
                 R"({"index":0,"delta":{},"logprobs":null,"finish_reason":"stop","usage":)" +
                 std::string(kUsageJson) + "}]}");
-  EXPECT_EQ(finish_chunk_json(kHead, 0, "length"),
-            kChunkHead + R"({"index":0,"delta":{},"logprobs":null,"finish_reason":"length"}]})");
   EXPECT_EQ(usage_chunk_json(kHead, kUsage),
             kChunkHead + "],\"usage\":" + std::string(kUsageJson) + "}");
 }

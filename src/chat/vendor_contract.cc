@@ -67,8 +67,8 @@ Status check_efforts(const Field& root) {
 }
 
 // Other types than strings are left to the reader of the field.
-Status check_stop(const Field& root) {
-  const auto stop = root.find("stop");
+Status check_stop(const Field& root, std::string_view key) {
+  const auto stop = root.find(key);
   if (!stop) {
     return ok();
   }
@@ -92,12 +92,16 @@ Status check_stop(const Field& root) {
 
 }  // namespace
 
-Status check_vendor_contract(const Field& root) {
+Status check_vendor_contract(const Field& root, Contract contract) {
+  if (contract == Contract::kOpen) {
+    return ok();
+  }
   for (const FixedOption& option : kFixed) {
     DAYBREAK_CHECK_OK(check_fixed(root, option));
   }
   DAYBREAK_CHECK_OK(check_efforts(root));
-  return check_stop(root);
+  DAYBREAK_CHECK_OK(check_stop(root, "stop"));
+  return check_stop(root, "stop_sequences");
 }
 
 }  // namespace daybreak::chat

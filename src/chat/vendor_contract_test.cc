@@ -13,7 +13,7 @@ namespace {
 
 std::string outcome(const std::string& fields, Contract contract) {
   const auto request = parse_chat_request(
-      R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}", {}, contract);
+      R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}", {.contract = contract});
   EXPECT_TRUE(request || request.error().code == Errc::kInvalidArgument) << fields;
   return request ? "accepted" : request.error().message;
 }

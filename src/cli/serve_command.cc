@@ -137,9 +137,8 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                    {.model_names = names,
                     .version = version,
                     .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-                    .limits = {},
-                    .contract = config.vendor_compat == "on" ? chat::Contract::kVendor
-                                                             : chat::Contract::kOpen,
+                    .limits = {.contract = config.vendor_compat == "on" ? chat::Contract::kVendor
+                                                                        : chat::Contract::kOpen},
                     .max_tokens = config.max_tokens,
                     .model_context = loaded.model->config().max_positions,
                     .workers = config.workers,

@@ -72,6 +72,8 @@ struct ServerConfig {
   std::size_t write_timeout = 30;
   std::size_t keep_alive_comments = 0;
   std::string cors_origin;
+  std::vector<std::string> allowed_hosts;
+  std::string deploy_id;
   std::string tls_certificate;
   std::string tls_key;
   std::string tls_client_ca;

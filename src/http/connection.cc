@@ -299,6 +299,12 @@ Task<void> Connection::answer() {
 }
 
 Task<void> Connection::dispatch() {
+  if (context_.guard) {
+    if (const auto refusal = context_.guard->judge(request_); refusal.status != 200) {
+      co_await respond(error_response(refusal.status, refusal.message));
+      co_return;
+    }
+  }
   if (request_.method == "OPTIONS" && (!match_.allow.empty() || request_.path == "*")) {
     co_return co_await respond_options();
   }
@@ -473,6 +479,12 @@ std::string Connection::head(int status, std::string_view content_type) const {
   std::string out = status_line(status);
   append_header(out, "x-request-id", request_.id);
   append_header(out, "x-trace-id", request_.trace_id.empty() ? request_.id : request_.trace_id);
+  if (!request_.trace_id.empty()) {
+    append_header(out, "traceparent", request_.header("traceparent"));
+  }
+  for (const Header& header : context_.options.headers) {
+    append_header(out, header.name, header.value);
+  }
   append_header(out, "Date", http_date(std::chrono::system_clock::now()));
   if (!content_type.empty()) {
     append_header(out, "Content-Type", content_type);

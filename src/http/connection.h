@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "http/body_budget.h"
+#include "http/browser_guard.h"
 #include "http/deadline.h"
 #include "http/exchange.h"
 #include "http/live_options.h"
@@ -34,8 +35,9 @@ namespace daybreak::http {
 struct ConnectionContext {
   ServerOptions options;
   Router router;
-  LiveOptions live{options};          // what of the options can change
-  std::atomic<bool> draining{false};  // no request after the current one
+  LiveOptions live{options};            // what of the options can change
+  std::optional<BrowserGuard> guard{};  // set once bound
+  std::atomic<bool> draining{false};    // no request after the current one
   BodyBudget bodies{};
 };
 

@@ -51,6 +51,9 @@ struct ServerOptions {
   std::shared_ptr<TlsContext> tls;  // null: plain HTTP
 
   std::string cors_origin;  // Access-Control-Allow-Origin; empty: browsers of other origins refused
+  bool guard_browsers = false;             // see BrowserGuard; for a server without keys
+  std::vector<std::string> allowed_hosts;  // of the guard
+  std::vector<Header> headers;             // of every answer, such as which deployment it is
 
   // Makes the answer that the HTTP layer gives by itself (400, 404, 405, 408, 413, ...). Of
   // `request` as much is set as has been read: of one without a whole head, the id alone. May be
