@@ -30,10 +30,16 @@ http::Response error_response(const Error& error) {
   http::Response response;
   response.status = http_status(error.code);
   response.body = chat::error_json(error);
+  add_retry_headers(response, error);
+  return response;
+}
+
+void add_retry_headers(http::Response& response, const Error& error) {
   if (error.code == Errc::kResourceLimit || error.code == Errc::kUnavailable) {
     response.headers.push_back({"Retry-After", "1"});
+    response.headers.push_back({"retry-after-ms", "1000"});
+    response.headers.push_back({"x-should-retry", "true"});
   }
-  return response;
 }
 
 std::string http_error_body(int status, std::string_view message) {

@@ -39,25 +39,29 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   const auto began = std::chrono::steady_clock::now();
   RequestTrace trace(context, exchange, operation);
   const RefuseFn refusal = trace.noting(protocol_refuse);
+  Admission admission(context, exchange);
   if (context.draining) {
     co_return co_await refuse(
         exchange, refusal,
-        Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
+        Error{Errc::kUnavailable, "the server is shutting down, no new requests"},
+        admission.headers());
   }
-  Admission admission(context, exchange);
   std::optional<Result<std::unique_ptr<Call>>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(prepare(exchange.request(), context));
   };
   co_await on_worker(context, work);
   if (!*prepared) {
-    co_return co_await refuse(exchange, refusal, (*prepared).error());
+    co_return co_await refuse(exchange, refusal, (*prepared).error(), admission.headers());
   }
   Call& call = ***prepared;
   PreparedChat& chat = call.chat();
   trace.asked(chat, call.choices());
-  if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
-                                         call.answer_tokens(), chat.request.stream);
+  if (const Status may =
+          admission.begin(chat.request.model, {.prompt_tokens = chat.billed_prompt_tokens,
+                                               .answer_tokens = call.answer_tokens(),
+                                               .sequences = call.choices(),
+                                               .stream = chat.request.stream});
       !may) {
     co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
   }
@@ -69,7 +73,8 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
                       !(chat.request.stream && context.options.keep_alive_comments.count() > 0);
   auto constraint = co_await compile_constraint(context, exchange, chat);
   if (!constraint) {
-    co_return co_await refuse(exchange, refusal, constraint.error());
+    admission.withdraw();
+    co_return co_await refuse(exchange, refusal, constraint.error(), admission.headers());
   }
   chat.constraint = *std::move(constraint);
   Generation generation(context, call.prepared(), exchange.executor());
