@@ -238,20 +238,21 @@ http::Task<void> answer_counted(
     Context& context, http::Exchange& exchange,
     const std::function<http::Response(const http::Request&, const Error&)>& refuse,
     const std::function<Result<Counted>(const http::Request&, const Context&)>& work) {
-  Admission admission(context, exchange);
+  std::optional<Admission> admission(std::in_place, context, exchange);
   std::optional<Result<Counted>> made;
-  Status status = admission.begin_request();
+  Status status = admission->begin_request();
   if (status) {
     const std::function<void()> job = [&] { made.emplace(work(exchange.request(), context)); };
     co_await on_worker(context, job);
-    status = *made ? admission.check_model((*made)->model) : Status(made->error());
+    status = *made ? admission->check_model((*made)->model) : Status(made->error());
   }
   if (status) {
-    admission.count();
+    admission->count();
   }
   http::Response response =
       status ? std::move((*made)->response) : refuse(exchange.request(), status.error());
-  replace_headers(response, admission.headers());
+  replace_headers(response, admission->headers());
+  admission.reset();  // what an error gives back is there before the client can ask again
   co_await exchange.respond(std::move(response));
 }
 
