@@ -65,7 +65,8 @@ TEST(ChoiceIds, TheRestOfATokenIsJoinedToItsBeginning) {
     ++word;
   }
   const std::string text(tokenizer->bytes_of(word));
-  EXPECT_EQ(run({word, word}, {text.substr(1) + "!"}), "[" + text + " 1][" + text + " 1][ 0]");
+  EXPECT_EQ(run({word, word}, {text.substr(1) + "!"}),
+            "[" + text.substr(0, 1) + " 1][" + text.substr(1) + text + " 1][ 0]");
   const auto byte = [&](char c) {
     for (TokenId id = 0; id < 1000; ++id) {
       if (tokenizer->bytes_of(id) == std::string_view(&c, 1)) {
