@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "access/access_testing.h"
+#include "access/usage_purge.h"
 #include "access/usage_text.h"
 
 namespace daybreak::access {
@@ -123,6 +124,42 @@ TEST_F(LedgerTest, TheQueueIsBounded) {
   EXPECT_EQ(full.error().code, Errc::kResourceLimit);
   EXPECT_EQ(ledger->stats().queued, 3U);
   gate.set_value();
+}
+
+TEST_F(LedgerTest, APlaceIsKeptForWhoeverReservedIt) {
+  const auto ledger = open(2);
+  auto first = ledger->reserve();
+  ASSERT_TRUE(first);
+  std::optional<Result<Ledger::Place>> second = ledger->reserve();
+  ASSERT_TRUE(*second);
+  EXPECT_EQ(ledger->reserve().error().code, Errc::kResourceLimit);
+  EXPECT_EQ(ledger->append(test_usage("other"), nullptr).error().code, Errc::kResourceLimit);
+  second.reset();  // gives it back
+  EXPECT_EQ(ledger->stats().reserved, 1U);
+  ASSERT_TRUE(ledger->append(*std::move(first), test_usage("mine"), nullptr));
+  EXPECT_EQ(ledger->stats().reserved, 0U);
+}
+
+TEST_F(LedgerTest, PurgingTakesOldEntriesInPiecesAndNoneOfThisMonth) {
+  std::vector<Usage> entries;
+  for (int i = 0; i < 25; ++i) {
+    entries.push_back(test_usage(fmt::format("old{}", i), *parse_utc("2026-09-30T23:59:59Z")));
+  }
+  const Usage kept = test_usage("kept", *parse_utc("2026-10-01"));
+  entries.insert(entries.begin(), kept);
+  append_all(entries);
+  Database db = database();
+  const UtcMicros now = *parse_utc("2026-11-30");
+  const PurgeOptions pieces{.rows = 10, .pause = std::chrono::milliseconds(0)};
+  const auto early = purge_usage(db, *parse_utc("2026-11-01T00:00:01Z"), now, pieces);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, Errc::kInvalidArgument);
+  EXPECT_NE(early.error().message.find("up to 2026-11-01T00:00:00.000000Z"), std::string::npos);
+  EXPECT_EQ(scan().size(), 26U);
+  EXPECT_EQ(*purge_usage(db, *parse_utc("2026-10-01"), now, pieces), 25);
+  EXPECT_EQ(scan(), std::vector<Usage>{kept});
+  EXPECT_EQ(*purge_usage(db, *parse_utc("2026-11-01"), now, pieces), 1);
+  EXPECT_EQ(*purge_usage(db, *parse_utc("2026-11-01"), now, pieces), 0);
 }
 
 TEST_F(LedgerTest, EntriesThatCannotBeAreRefused) {

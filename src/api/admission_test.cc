@@ -14,7 +14,6 @@ namespace daybreak::api {
 namespace {
 
 using testing::body_of;
-using testing::status_of;
 
 TEST_F(AdmissionTest, WithoutAKeyNothingButTheOpenRoutesAnswers) {
   add_key(access::test_settings());

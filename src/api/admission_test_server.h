@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The API with keys, limits and a ledger in front of it. Test code only.
+// A server with keys, prices and a usage ledger. Test code only.
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -19,31 +20,32 @@
 
 namespace daybreak::api {
 
-class AdmissionTest : public ::testing::Test {
- public:
-  static constexpr const char* kAnswer =
-      "think<|close|>think<|sep|><|open|>response<|sep|>hello you<|close|>response<|sep|>"
-      "<|close|>message<|sep|><|end_of_msg|>";
-  static constexpr const char* kChat = "/v1/chat/completions";
-  static constexpr const char* kMessages = "/v1/messages";
+using testing::body_of;
+using testing::status_of;
 
+inline constexpr const char* kAnswer =
+    "think<|close|>think<|sep|><|open|>response<|sep|>hello you<|close|>response<|sep|>"
+    "<|close|>message<|sep|><|end_of_msg|>";
+inline constexpr const char* kChat = "/v1/chat/completions";
+inline constexpr const char* kMessages = "/v1/messages";
+
+class AdmissionTest : public ::testing::Test {
  protected:
   std::string add_key(const access::KeySettings& settings) {
     auto store = *access::KeyStore::open(
         {.database = db(), .pepper = {}, .missing = access::Database::Missing::kCreate});
     return store->create(settings)->text;
   }
-  void start(TestApi::ScriptFn script = TestApi::says(kAnswer)) {
+  void start(TestApi::ScriptFn script = TestApi::says(kAnswer), TestApiOptions server = {},
+             std::chrono::seconds max_wait = std::chrono::seconds(30)) {
     access::AccessOptions options;
     options.keys = *access::KeyStore::open({.database = db(), .pepper = {}});
-    options.ledger = *access::Ledger::open({.database = db()});
+    options.ledger = *access::Ledger::open({.database = db(), .max_wait = max_wait});
     options.prices = *access::Prices::parse(
         "usd_per_million_tokens:\n  nano: {prompt: 3, cached: 0.30, completion: 15}\n", "prices");
     options.clock = &clock_;
-    std::shared_ptr<access::AccessPolicy> policy =
-        *access::AccessPolicy::create(std::move(options));
-    api_ =
-        std::make_unique<TestApi>(std::move(script), TestApiOptions{.access = std::move(policy)});
+    server.access = *access::AccessPolicy::create(std::move(options));
+    api_ = std::make_unique<TestApi>(std::move(script), std::move(server));
   }
   std::string post(const std::string& body, const std::string& headers, const char* path = kChat) {
     RawClient client(api_->server->port());
@@ -55,9 +57,7 @@ class AdmissionTest : public ::testing::Test {
   static std::string bearer(const std::string& key) {
     return "Authorization: Bearer " + key + "\r\n";
   }
-  static Json error_of(const std::string& reply) {
-    return Json::parse(testing::body_of(reply))["error"];
-  }
+  static Json error_of(const std::string& reply) { return Json::parse(body_of(reply))["error"]; }
   std::vector<access::Usage> entries() {
     access::Database database =
         *access::open_access_database(db(), access::Database::Missing::kRefuse);

@@ -35,7 +35,10 @@ std::optional<std::size_t> rate_wait_ms(const http::Response& response) {
   std::size_t ms = 0;
   const bool is_number =
       std::from_chars(text.data(), text.data() + text.size(), ms).ec == std::errc();
-  return response.status == 429 && is_number ? std::optional(ms) : std::nullopt;
+  // A full queue says how long to wait, too.
+  const bool is_rate =
+      response.status == 429 && response.body.find("rate_limit_reached_error") != std::string::npos;
+  return is_rate && is_number ? std::optional(ms) : std::nullopt;
 }
 
 // Such as a quota, which is no better in a minute.

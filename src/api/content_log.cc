@@ -35,7 +35,7 @@ std::string line_of(const ContentEntry& entry, access::UtcMicros time) {
   chat::append_json_text(line, redact(entry.request_id));
   line += R"(,"route":)";
   chat::append_json_text(line, entry.route);
-  line += R"(,"request":)" + redact_json(entry.request);
+  line += R"(,"request":)" + redact_request(entry.request);
   line += R"(,"choices":)" + redact_json(entry.choices) + "}\n";
   return line;
 }

@@ -14,7 +14,8 @@ namespace daybreak::api {
 // Returns the answer for an error in OpenAI's shape: its status, its JSON, and error_headers().
 [[nodiscard]] http::Response error_response(const Error& error);
 
-// Returns Retry-After where trying again helps, and WWW-Authenticate where a key is missing.
+// Returns Retry-After, retry-after-ms and x-should-retry where trying again a second later may
+// help, and WWW-Authenticate where a key is missing.
 [[nodiscard]] std::vector<http::Header> error_headers(Errc code);
 
 // Returns the answer for an error in the shape that `request` expects.

@@ -24,6 +24,7 @@ ChoiceOptions choice_options(const PreparedChat& chat) {
   options.ends_with_message =
       !chat.request.sampling.ignore_eos && chat.request.sampling.min_tokens == 0;
   options.logprobs = chat.request.sampling.logprobs;
+  options.ids_with_text = chat.request.stream && chat.request.include_internal_content;
   options.random = random_bits;
   options.first_call_number = chat.first_call_number;
   return options;
@@ -83,6 +84,10 @@ chat::TokenUsage Generation::usage() const {
   }
   usage.cached_tokens = std::min(cached_tokens_, usage.prompt_tokens);
   return usage;
+}
+
+chat::TokenUsage Generation::billed_usage() const {
+  return started() ? usage() : chat::TokenUsage{};
 }
 
 std::vector<chat::CompletionChoice> Generation::completions() const {

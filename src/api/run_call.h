@@ -57,12 +57,13 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   const auto began = std::chrono::steady_clock::now();
   RequestTrace trace(context, exchange, operation);
   const RefuseFn refusal = trace.noting(protocol_refuse);
+  Admission admission(context, exchange);
   if (context.draining) {
     co_return co_await refuse(
         exchange, refusal,
-        Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
+        Error{Errc::kUnavailable, "the server is shutting down, no new requests"},
+        admission.headers());
   }
-  Admission admission(context, exchange);
   std::optional<Result<std::unique_ptr<Call>>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(prepare(exchange.request(), context));
@@ -72,7 +73,7 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   };
   co_await on_worker(context, work);
   if (!*prepared) {
-    co_return co_await refuse(exchange, refusal, (*prepared).error());
+    co_return co_await refuse(exchange, refusal, (*prepared).error(), admission.headers());
   }
   Call& call = ***prepared;
   PreparedChat& chat = call.chat();
@@ -80,10 +81,13 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   if (const Status fit =
           check_choices(call.choices(), chat.request.n, context.generator.queue_capacity());
       !fit) {
-    co_return co_await refuse(exchange, refusal, fit.error());
+    co_return co_await refuse(exchange, refusal, fit.error(), admission.headers());
   }
-  if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
-                                         call.answer_tokens(), chat.request.stream);
+  if (const Status may =
+          admission.begin(chat.request.model, {.prompt_tokens = chat.billed_prompt_tokens,
+                                               .answer_tokens = call.answer_tokens(),
+                                               .sequences = call.choices(),
+                                               .stream = chat.request.stream});
       !may) {
     Error error = may.error();
     error.message += admission.refused_for_length() ? length_hint(chat) : "";
@@ -97,7 +101,8 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
                       !(chat.request.stream && context.options.keep_alive_comments.count() > 0);
   auto constraint = co_await compile_constraint(context, exchange, chat);
   if (!constraint) {
-    co_return co_await refuse(exchange, refusal, constraint.error());
+    admission.withdraw();
+    co_return co_await refuse(exchange, refusal, constraint.error(), admission.headers());
   }
   chat.constraint = *std::move(constraint);
   Generation generation(context, call.prepared(), exchange.executor());

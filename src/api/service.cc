@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "access/usage_text.h"
 #include "api/admission.h"
 #include "api/anthropic_messages.h"
 #include "api/balance_route.h"
@@ -30,6 +31,7 @@
 #include "api/slot_routes.h"
 #include "api/status_routes.h"
 #include "api/token_routes.h"
+#include "api/usage_metrics.h"
 #include "api/with_replay.h"
 #include "chat/request_grammar.h"
 
@@ -56,7 +58,7 @@ Status may_batch(const Context& context, access::KeyId key) {
 
 // Longest wait for a collector of telemetry, at the end.
 constexpr std::chrono::seconds kTelemetryWait{5};
-// Longest wait for usage that is on its way to the ledger, at the end.
+// Shortest wait for usage that is on its way to the ledger, at the end.
 constexpr std::chrono::seconds kLedgerWait{10};
 
 }  // namespace
@@ -122,6 +124,11 @@ Result<std::unique_ptr<Service>> Service::create(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
   metrics.add_collector(
       [store = context->replays](MetricsSink& sink) { report_replays(sink, store->stats()); });
+  if (context->access && context->access->ledger() != nullptr) {
+    metrics.add_collector([policy = context->access](MetricsSink& sink) {
+      report_ledger(sink, policy->ledger()->stats());
+    });
+  }
   if (context->telemetry) {
     metrics.add_collector(
         [telemetry = context->telemetry](MetricsSink& sink) { telemetry->report(sink); });
@@ -208,20 +215,33 @@ void Service::start_draining() {
   context_->draining = true;
 }
 
-void Service::stop_workers() {
+void Service::stop_workers(std::chrono::steady_clock::time_point until) {
   if (batches_) {
     batches_->stop();  // its requests need the workers
   }
   context_->workers.join();
   context_->grammars->stop();
-  const access::Ledger* ledger = context_->access ? context_->access->ledger() : nullptr;
-  const auto until = std::chrono::steady_clock::now() + kLedgerWait;
-  while (ledger != nullptr && ledger->stats().queued > 0 &&
-         std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  finish_ledger(std::max(until, std::chrono::steady_clock::now() + kLedgerWait));
   if (context_->telemetry) {
     context_->telemetry->stop(kTelemetryWait);
+  }
+}
+
+// What is lost is told entry by entry, so that it can be billed all the same.
+void Service::finish_ledger(std::chrono::steady_clock::time_point deadline) {
+  if (context_->access == nullptr) {
+    return;
+  }
+  const std::vector<access::Usage> lost = context_->access->finish_ledger(deadline);
+  for (const access::Usage& usage : lost) {
+    std::string entry = access::usage_json(usage);
+    entry.pop_back();  // the end of the line
+    const std::array<LogField, 1> fields = {{{"entry", std::string_view(entry)}}};
+    context_->log.write(LogLevel::kError, "usage lost", fields);
+  }
+  if (!lost.empty()) {
+    const std::array<LogField, 1> fields = {{{"entries", static_cast<std::int64_t>(lost.size())}}};
+    context_->log.write(LogLevel::kError, "the usage ledger could not be written in time", fields);
   }
 }
 

@@ -35,8 +35,12 @@ Response health(const Context& context, const char* good) {
                           : json_response(200, {{"status", good}});
 }
 
-// Ready: a request sent now would be queued, not refused.
+// Ready: a request sent now would be queued, not refused, and what it takes recorded soon.
 Response ready(const Context& context) {
+  const access::Ledger* const ledger = context.access ? context.access->ledger() : nullptr;
+  if (ledger != nullptr && ledger->behind()) {
+    return json_response(503, {{"status", "usage ledger behind"}});
+  }
   return context.generator.stats().draining ? json_response(503, {{"status", "draining"}})
                                             : health(context, "ready");
 }

@@ -33,6 +33,8 @@ class TextGeneration final : public Answers<TextChoice, TextChoiceDelta> {
   Status submit();
 
   [[nodiscard]] chat::TokenUsage usage() const;
+  // What is to be paid: as usage(), of the prompts those to which an answer has started.
+  [[nodiscard]] chat::TokenUsage billed_usage() const;
   [[nodiscard]] const PreparedCompletion& completion() const { return completion_; }
   [[nodiscard]] const TextAnswer& answer(std::size_t choice) const {
     return choices_[choice].answer();

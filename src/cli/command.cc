@@ -96,7 +96,11 @@ OptionRef Command::option(const std::string& name) const {
 std::string Command::version() const { return app_->version(); }
 
 void Command::runs(Action action) const {
-  app_->callback([slot = action_, action = std::move(action)] { *slot = action; });
+  app_->callback([app = app_, slot = action_, action = std::move(action)] {
+    if (app->get_subcommands().empty()) {
+      *slot = action;
+    }
+  });
 }
 
 }  // namespace daybreak::cli

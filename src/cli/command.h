@@ -72,7 +72,8 @@ class Command {
   // The text of --version. REQUIRES: the root command, with one declared.
   [[nodiscard]] std::string version() const;
 
-  // Lets `action` run once everything is parsed and this command was the one chosen.
+  // Lets `action` run once everything is parsed and this command, none of its own, was the one
+  // chosen.
   void runs(Action action) const;
 
   [[nodiscard]] CLI::App& app() const { return *app_; }

@@ -26,6 +26,7 @@ void register_serve(Command root);
 void register_config(Command root);
 void register_keys(Command root);
 void register_usage(Command root);
+void register_usage_purge(Command usage);
 void register_bench(Command root);
 void register_bench_kernels(Command bench);
 void register_bench_model(Command bench);  // decode and prefill

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -49,19 +50,22 @@ std::vector<std::string> model_names(const ServerConfig& config, const LoadedMod
   return {name.empty() ? "model" : name};
 }
 
-// Lets running answers finish. A second signal ends the process here and now.
-void drain(engine::Generator& engine, std::size_t drain_seconds, Log& log) {
+// Runs `finish`, which lets running answers finish and writes down what they took. A second signal
+// ends the process here and now.
+void drain(const std::function<void()>& finish, const access::AccessPolicy* access, Log& log) {
   const sigset_t signals = stop_signals();
   std::atomic<bool> drained{false};
   std::thread drainer([&] {
-    const std::size_t cut = engine.stop(seconds(drain_seconds));
-    log.info("drained", {{"cut", static_cast<std::int64_t>(cut)}});
+    finish();
     drained = true;
   });
   constexpr timespec kPoll{.tv_sec = 0, .tv_nsec = 20'000'000};
   while (!drained) {
     if (::sigtimedwait(&signals, nullptr, &kPoll) > 0) {
-      log.warning("second signal: ending now");
+      const access::Ledger* const ledger = access == nullptr ? nullptr : access->ledger();
+      const std::size_t lost = ledger == nullptr ? 0 : ledger->stats().queued;
+      log.warning("second signal: ending now",
+                  {{"usage_entries_lost", static_cast<std::int64_t>(lost)}});
       std::_Exit(1);
     }
   }
@@ -176,11 +180,16 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   const std::size_t drain_seconds = reloader.running().drain_seconds;
   log.info("draining", {{"signal", std::int64_t{received}},
                         {"drain_seconds", static_cast<std::int64_t>(drain_seconds)}});
+  const auto until = std::chrono::steady_clock::now() + seconds(drain_seconds);
   service->start_draining();
-  drain(*engine, drain_seconds, log);
-  server->drain(kFlushTime);
-  server->stop();
-  service->stop_workers();
+  const auto finish = [&] {
+    const std::size_t cut = engine->stop(seconds(drain_seconds));
+    log.info("drained", {{"cut", static_cast<std::int64_t>(cut)}});
+    server->drain(kFlushTime);
+    server->stop();
+    service->stop_workers(until);
+  };
+  drain(finish, access.get(), log);
   return ok();
 }
 

@@ -137,6 +137,9 @@ Status run_entries(access::Database& database, const access::UsageFilter& filter
 }
 
 Status run(const Options& options) {
+  if (options.database.empty()) {  // the sub-command has one of its own
+    return Error{Errc::kInvalidArgument, "--db: expected the access database, found none"};
+  }
   DAYBREAK_TRY(const access::UsageFilter filter, filter_of(options));
   DAYBREAK_TRY(access::Database database,
                access::open_access_database(options.database, access::Database::Missing::kRefuse));
@@ -154,7 +157,7 @@ Status run(const Options& options) {
 void register_usage(Command root) {
   const auto options = std::make_shared<Options>();
   const Command sub = root.add_subcommand("usage", "what the usage ledger holds");
-  sub.add_option("--db", options->database, "the access database").required();
+  sub.add_option("--db", options->database, "the access database; needed");
   sub.add_option("--from", options->from, "a date or time (UTC) such as 2026-11-30, included");
   sub.add_option("--to", options->to, "a date or time (UTC), not included");
   sub.add_option("--by", options->by, "one total for each tenant, key, model, day or month")
@@ -165,6 +168,7 @@ void register_usage(Command root) {
   sub.add_flag("--entries", options->entries, "every request by itself, as CSV or JSON lines");
   OptionRef json = sub.add_flag("--json", options->json, "print JSON lines");
   sub.add_flag("--csv", options->csv, "print CSV").excludes(json);
+  register_usage_purge(sub);
   sub.runs([options, key] {
     options->one_key = key.given();
     return run(*options);

@@ -271,7 +271,8 @@ void ScriptedEngine::rate_prompt(const Answer& answer) {
     }
     rated.push_back(std::move(one));
   }
-  answer.on_update({.tokens = {}, .prompt = rated, .finish = {}, .usage = answer.usage});
+  answer.on_update(
+      {.tokens = {}, .prompt = rated, .finish = {}, .usage = answer.usage, .times = answer.times});
 }
 
 void ScriptedEngine::finish(Answer& answer, FinishReason reason, const Error* error) {
