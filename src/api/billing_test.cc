@@ -120,9 +120,13 @@ TEST_F(BillingTest, RoutesThatCountTokensAreHeldToModelsAndRequestsPerMinute) {
   const std::string message =
       R"({"model":"nano","max_tokens":5,"messages":[{"role":"user","content":"hi"}]})";
   const std::vector<std::pair<const char*, std::string>> calls = {
-      {"/tokenize", R"({"prompt":"abc"})"},   {"/tokenize", chat},
-      {"/detokenize", R"({"tokens":[5]})"},   {"/v1/tokenizers/estimate-token-count", chat},
-      {"/v1/messages/count_tokens", message}, {"/anthropic/v1/messages/count_tokens", message}};
+      {"/tokenize", R"({"prompt":"abc"})"},
+      {"/tokenize", chat},
+      {"/detokenize", R"({"tokens":[5]})"},
+      {"/v1/tokenizers/estimate-token-count", chat},
+      {"/v1/messages/count_tokens", message},
+      {"/anthropic/v1/messages/count_tokens", message},
+      {"/v1/responses/input_tokens", R"({"model":"nano","input":"hi"})"}};
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     keys.push_back(add_key(settings));

@@ -174,27 +174,27 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Conte
 }
 
 // Counts what prepare() would have the request billed for.
-http::Response count_input(const http::Request& http, const Context& context) {
-  auto read = read_request(http, context);
-  if (!read) {
-    return error_response(read.error());
-  }
-  auto chat = render_chat(std::move(read->request.chat), context);
+Result<Counted> count_input(const http::Request& http, const Context& context) {
+  DAYBREAK_TRY(auto read, read_request(http, context));
+  auto chat = render_chat(std::move(read.request.chat), context);
   if (!chat) {
     Error error = std::move(chat).error();
-    error.message = chat::in_responses_terms(error.message, read->request);
-    return error_response(error);
+    error.message = chat::in_responses_terms(error.message, read.request);
+    return error;
   }
-  return {.body = R"({"object":"response.input_tokens","input_tokens":)" +
-                  std::to_string(chat->billed_prompt_tokens) + "}",
-          .headers = ignored_fields_headers(chat->request.ignored_fields)};
+  Counted out{.model = std::move(chat->request.model), .response = {}};
+  out.response.body = R"({"object":"response.input_tokens","input_tokens":)" +
+                      std::to_string(chat->billed_prompt_tokens) + "}";
+  out.response.headers = ignored_fields_headers(chat->request.ignored_fields);
+  return out;
+}
+
+http::Response refuse_plainly(const http::Request& /*request*/, const Error& error) {
+  return error_response(error);
 }
 
 http::Task<void> respond_count(Context& context, http::Exchange& exchange) {
-  std::optional<http::Response> response;
-  const std::function<void()> work = [&] { response = count_input(exchange.request(), context); };
-  co_await on_worker(context, work);
-  co_await exchange.respond(*std::move(response));
+  co_await answer_counted(context, exchange, refuse_plainly, count_input);
 }
 
 }  // namespace
@@ -203,10 +203,6 @@ http::Handler input_tokens_handler(Context& context) {
   return [&context](http::Exchange& exchange) { return respond_count(context, exchange); };
 }
 
-ChatProtocol openai_responses() {
-  return {.prepare = prepare, .refuse = [](const http::Request& /*request*/, const Error& error) {
-            return error_response(error);
-          }};
-}
+ChatProtocol openai_responses() { return {.prepare = prepare, .refuse = refuse_plainly}; }
 
 }  // namespace daybreak::api
