@@ -92,7 +92,7 @@ std::string body_of(std::string_view path, const std::string& more) {
   if (path == "/v1/responses") {
     return R"({"input":"hi")" + (more.empty() ? "" : "," + more) + "}";
   }
-  return path == AdmissionTest::kChat ? chat_body(more) : completion_body(more);
+  return path == kChat ? chat_body(more) : completion_body(more);
 }
 
 TEST_F(AdmissionTest, PromptsAreSharedWithinATenantAndASaltOnly) {

@@ -304,10 +304,11 @@ std::vector<BatchRecord> BatchStore::list(std::string_view owner) const {
 std::optional<std::string> BatchStore::next(std::string_view last) const {
   const std::lock_guard lock(mutex_);
   const auto after = batches_.find(last);
-  // Those created after `last` come before the others.
+  // Those created after `last` come before the others; within a second, those that had begun.
   const auto rank = [&](const BatchRecord& record) {
     const bool later = after != batches_.end() && age(record) > age(after->second);
-    return std::make_tuple(!later, record.time(BatchTime::kCreated), record.id);
+    return std::make_tuple(!later, record.time(BatchTime::kCreated),
+                           record.time(BatchTime::kInProgress) == 0, record.id);
   };
   const BatchRecord* first = nullptr;
   for (const auto& [id, record] : batches_) {

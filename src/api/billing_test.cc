@@ -153,7 +153,14 @@ TEST_F(BillingTest, EveryAnswerToAKeyHasItsRates) {
   access::KeySettings settings = access::test_settings();
   settings.limits.requests_per_minute = 50;
   const std::string key = add_key(settings);
-  start(TestApi::says(kAnswer), {.engine = {.max_sequences = 1, .max_queue = 1}});
+  const auto held = std::make_shared<std::atomic<bool>>(false);
+  start(
+      [held, says = TestApi::says(kAnswer)](const engine::GenerateRequest& request) {
+        engine::Script script = says(request);
+        script.held = held;
+        return script;
+      },
+      {.engine = {.max_sequences = 1, .max_queue = 1}});
   const auto rates = [&](const std::string& body, int status, const char* path = kChat) {
     const std::string reply = post(body, bearer(key), path);
     EXPECT_EQ(status_of(reply), status) << reply;
@@ -171,10 +178,17 @@ TEST_F(BillingTest, EveryAnswerToAKeyHasItsRates) {
   rates(chat_body(), 200);
   rates(R"({"messages":[]})", 400);
   rates(chat_body(schema), 400);
-  rates(chat_body(R"("n":8)"), 429);  // the queue has no room for so many
-  rates(chat_body(R"("n":8,"stream":true)"), 429);
+  *held = true;
+  RawClient first(api_->server->port());
+  first.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + bearer(key) +
+             "Content-Length: " + std::to_string(chat_body().size()) + "\r\n\r\n" + chat_body());
+  ASSERT_TRUE(eventually([&] { return api_->engine.stats().running == 1; }));
+  rates(chat_body(R"("n":2)"), 429);  // beside the first one there is room for one
+  rates(chat_body(R"("n":2,"stream":true)"), 429);
+  *held = false;
+  EXPECT_EQ(status_of(first.read_response()), 200);
   rates(R"({"model":"nano","max_tokens":0,"messages":[]})", 400, kMessages);
-  EXPECT_EQ(entries().size(), 1U);
+  EXPECT_EQ(entries().size(), 2U);
 }
 
 }  // namespace

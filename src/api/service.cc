@@ -234,7 +234,7 @@ void Service::finish_ledger(std::chrono::steady_clock::time_point deadline) {
   }
   const std::vector<access::Usage> lost = context_->access->finish_ledger(deadline);
   for (const access::Usage& usage : lost) {
-    std::string entry = access::usage_json(usage);
+    std::string entry = access::usage_json(usage, {});
     entry.pop_back();  // the end of the line
     const std::array<LogField, 1> fields = {{{"entry", std::string_view(entry)}}};
     context_->log.write(LogLevel::kError, "usage lost", fields);
