@@ -6,7 +6,16 @@ add_test(NAME docs/errors COMMAND ${docs} errors)
 add_test(NAME docs/cli COMMAND ${docs} cli $<TARGET_FILE:daybreak>)
 add_test(NAME docs/commands COMMAND ${docs} run $<TARGET_FILE:daybreak>)
 add_test(NAME docs/layers COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/check_layers.py)
-set_tests_properties(docs/links docs/errors docs/cli docs/commands docs/layers PROPERTIES LABELS docs)
+add_test(NAME docs/deploy COMMAND ${docs} deploy $<TARGET_FILE:daybreak>)
+set_tests_properties(docs/links docs/errors docs/cli docs/commands docs/layers docs/deploy PROPERTIES LABELS docs)
+# Sanitizers link with more, other Debians with other versions.
+if(DAYBREAK_SANITIZE OR NOT spdlog_VERSION MATCHES "^1\\.10\\.")
+  set_tests_properties(docs/deploy PROPERTIES DISABLED ON)
+endif()
+# The exam's questions are what the generator makes, and the training's judge comes to the exam's verdicts.
+add_test(NAME exam/questions COMMAND ${Python3_EXECUTABLE} -m tools.train.questions --check)
+add_test(NAME exam/judge COMMAND ${Python3_EXECUTABLE} -m tools.train.check_judge)
+set_tests_properties(exam/questions exam/judge PROPERTIES LABELS golden WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 # Other versions of CLI11 lay help out differently; the page is held to Debian 12's, visibly disabled elsewhere.
 if(NOT CLI11_VERSION MATCHES "^2\\.1\\.")
   set_tests_properties(docs/cli PROPERTIES DISABLED ON)

@@ -133,20 +133,34 @@ class Renderer:
             self.close("tools")
         self.eom()
 
+    # The released encoder's rules, except where they would give a result the name of another call: see docs/chat.md.
+    def pair(self, ident):
+        for turn in reversed(self.turns):
+            same = [c for c in turn if c.get("id") == ident]
+            if same:
+                one = next((c for c in same if id(c) not in self.answered), same[0])
+                self.answered.add(id(one))
+                return one
+        return None
+
     def tools(self, run, calls, shown):
-        ids = [c.get("id") for c in calls]
-        found = [ids.index(m["tool_call_id"]) if m["tool_call_id"] in ids else None for m in run]
-        if None not in found:
-            order = sorted(range(len(run)), key=lambda i: found[i])
+        found = [self.pair(m["tool_call_id"]) for m in run]
+        places = [next((i for i, c in enumerate(calls) if c is f), None) for f in found]
+        if None not in places:
+            order = sorted(range(len(run)), key=lambda i: places[i])
             run, found = [run[i] for i in order], [found[i] for i in order]
-            names = [calls[i]["function"]["name"] for i in found]
+            names = [f["function"]["name"] for f in found]
         else:
             names = []
             for i, message in enumerate(run):
                 name = message.get("tool") or message.get("name")
                 if not name and found[i] is not None:
-                    name = calls[found[i]]["function"]["name"]
-                names.append(name or calls[shown + i]["function"]["name"])
+                    name = found[i]["function"]["name"]
+                if not name:
+                    assert id(calls[shown + i]) not in self.answered, "a guess"
+                    self.answered.add(id(calls[shown + i]))
+                    name = calls[shown + i]["function"]["name"]
+                names.append(name)
         for i, message in enumerate(run):
             self.open("message", role="tool", tool=names[i], index=shown + i + 1)
             self.content(message.get("content"))
@@ -172,6 +186,7 @@ class Renderer:
         partial = messages[-1] if messages[-1].get("partial") else None
         messages = messages[:-1] if partial else messages
         calls, shown, i = [], 0, 0
+        self.turns, self.answered = [], set()
         while i < len(messages):
             message = messages[i]
             if message["role"] == "tool":
@@ -184,6 +199,7 @@ class Renderer:
                 continue
             if message["role"] == "assistant":
                 calls, shown = message.get("tool_calls") or [], 0
+                self.turns.append(calls)
                 self.assistant(message)
             else:
                 if message.get("tools"):
@@ -257,7 +273,8 @@ def fixed_cases():
     two = {"role": "assistant", "content": "", "tool_calls": [call("c1", "f", "{}"), call("c2", "g", "{}")]}
     r = lambda ident, **extra: {"role": "tool", "tool_call_id": ident, "content": "r" + ident, **extra}
     yield "results sorted", [user(), two, r("c2"), r("c1")], None, {}
-    yield "results with a stranger stay", [user(), two, r("c2"), r("zz")], None, {}
+    yield "results with a stranger stay", [user(), two, r("c1"), r("zz")], None, {}
+    yield "result of an older turn", [user(), two, r("c1"), {"role": "assistant", "tool_calls": [call("c3", "h", "")]}, r("c2"), r("c3")], None, {}
     yield "results with a named stranger", [user(), two, r("zz", name="n"), r("c1", tool="t")], None, {}
     yield "partial result set", [user(), two, r("c2")], None, {}
     yield "results in two runs", [user(), two, r("c2"), user(), r("c1"), r("c2")], None, {}

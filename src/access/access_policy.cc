@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json_document.h"
 
 namespace daybreak::access {
 namespace {
+
+// How long to wait for a database that cannot be written: nobody knows.
+constexpr std::chrono::microseconds kLedgerRetry{1'000'000};
 
 Status check_scope(const ApiKey& key, Scope scope) {
   if (!key.settings.scopes.contains(scope)) {
@@ -51,7 +55,7 @@ Status Permit::finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done d
               .stream = request_.stream};
   lease_.settle(tokens.total());
   hold_.settle({tokens.total(), usage.cost_micro_usd});
-  return policy_->record(std::move(usage), std::move(done));
+  return policy_->record(std::move(place_), std::move(usage), std::move(done));
 }
 
 AccessPolicy::AccessPolicy(AccessOptions options)
@@ -113,6 +117,12 @@ std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestE
   if (!price) {
     return Refusal{LimitKind::kServer, price.error(), std::nullopt, {}};
   }
+  Result<Ledger::Place> place =
+      options_.ledger ? options_.ledger->reserve() : Result<Ledger::Place>(Ledger::Place());
+  if (!place) {
+    return Refusal{
+        LimitKind::kServer, {Errc::kUnavailable, place.error().message}, kLedgerRetry, {}};
+  }
   const TokenCounts most{.prompt = request.prompt_tokens,
                          .completion = request.max_completion_tokens};
   // Rates come last: a request that a quota refuses must not use them up, nor the other way round;
@@ -122,16 +132,29 @@ std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestE
   if (auto* refusal = std::get_if<Refusal>(&hold)) {
     return std::move(*refusal);
   }
-  auto lease = limiter_.reserve(caller->id, caller->settings.limits, most.total());
+  auto lease = limiter_.reserve(caller->id, caller->settings.limits,
+                                {.tokens = most.total(), .sequences = request.sequences});
   if (auto* refusal = std::get_if<Refusal>(&lease)) {
     return std::move(*refusal);
   }
   return Permit(*this, caller, std::move(request), *price, std::get<Lease>(std::move(lease)),
-                std::get<QuotaHold>(std::move(hold)));
+                std::get<QuotaHold>(std::move(hold)), *std::move(place));
 }
 
-std::variant<Lease, Refusal> AccessPolicy::begin_replay(const Caller& caller) {
+std::variant<Lease, Refusal> AccessPolicy::begin_request(const Caller& caller) {
   return limiter_.reserve_request(caller->id, caller->settings.limits);
+}
+
+std::optional<std::int64_t> AccessPolicy::money_left(const ApiKey& key) const {
+  const std::optional<std::int64_t> limit = key.settings.limits.micro_usd_per_month;
+  if (!limit) {
+    return std::nullopt;
+  }
+  return std::max<std::int64_t>(0, *limit - quotas_->sums(key.id).month_micro_usd);
+}
+
+RateStatuses AccessPolicy::rates(const Caller& caller) const {
+  return limiter_.rates(caller->id, caller->settings.limits);
 }
 
 void AccessPolicy::set_prices(Prices prices) {
@@ -152,7 +175,7 @@ Result<bool> AccessPolicy::reload_keys() {
   return options_.keys->reload();
 }
 
-Status AccessPolicy::record(Usage usage, Ledger::Done done) const {
+Status AccessPolicy::record(Ledger::Place place, Usage usage, Ledger::Done done) const {
   if (!options_.ledger) {
     if (done) {
       done(Recorded::kNew);
@@ -162,7 +185,7 @@ Status AccessPolicy::record(Usage usage, Ledger::Done done) const {
   const QuotaAmount counted{usage.tokens.total(), usage.cost_micro_usd};
   const KeyId key = usage.key;
   return options_.ledger->append(
-      std::move(usage),
+      std::move(place), std::move(usage),
       [quotas = quotas_, key, counted, done = std::move(done)](const Result<Recorded>& result) {
         if (result && *result == Recorded::kAlready) {
           quotas->take_back(key, counted);

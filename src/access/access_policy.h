@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,7 @@ struct RequestEstimate {
   std::string model;       // the name prices and the ledger know
   std::int64_t prompt_tokens = 0;
   std::int64_t max_completion_tokens = 0;  // of all answers together
+  std::int64_t sequences = 1;              // answers that run or wait at the same time, 1 or more
   bool stream = false;
 };
 
@@ -65,7 +67,7 @@ class Permit {
   // as in Ledger::append(), called at once with kNew if there is no ledger. A cancelled or failed
   // request is finished too, with what it used until then. REQUIRES: at most once.
   // Errors, after which `done` is not called: kInvalidArgument (counts that cannot be; nothing is
-  // settled), kResourceLimit (the ledger's queue is full; rates and quotas are settled).
+  // settled).
   [[nodiscard]] Status finish(const TokenCounts& tokens, Outcome outcome, Ledger::Done done);
 
   [[nodiscard]] const RateStatuses& rates() const { return lease_.rates(); }
@@ -74,13 +76,14 @@ class Permit {
  private:
   friend class AccessPolicy;
   Permit(const AccessPolicy& policy, Caller caller, RequestEstimate request, const Price& price,
-         Lease lease, QuotaHold hold)
+         Lease lease, QuotaHold hold, Ledger::Place place)
       : policy_(&policy),
         caller_(std::move(caller)),
         request_(std::move(request)),
         price_(price),
         lease_(std::move(lease)),
-        hold_(std::move(hold)) {}
+        hold_(std::move(hold)),
+        place_(std::move(place)) {}
 
   const AccessPolicy* policy_;
   Caller caller_;
@@ -88,6 +91,7 @@ class Permit {
   Price price_;  // of the time it began
   Lease lease_;
   QuotaHold hold_;
+  Ledger::Place place_;  // for its entry
 };
 
 // Thread-safe.
@@ -115,12 +119,20 @@ class AccessPolicy {
   [[nodiscard]] Result<std::string> seal(std::string_view text) const;
 
   // Reserves what `request` may use, or changes nothing. Estimates outside [0, kMaxRequestTokens],
-  // a bad request id, and a model without a price are refused as kServer with that error.
+  // a bad request id, and a model without a price are refused as kServer with that error; so is, as
+  // kUnavailable, one whose entry would find no room in the ledger's queue.
   [[nodiscard]] std::variant<Permit, Refusal> begin(const Caller& caller, RequestEstimate request);
 
-  // Reserves one request of the key's minute, for an answer that was made for an earlier try: it
-  // takes no tokens, no quota, and runs nothing. The lease is to be settled with 0 tokens.
-  [[nodiscard]] std::variant<Lease, Refusal> begin_replay(const Caller& caller);
+  // Reserves one request of the key's minute, for an answer that generates nothing: it takes no
+  // tokens, no quota and no place. The lease is to be settled with 0 tokens.
+  [[nodiscard]] std::variant<Lease, Refusal> begin_request(const Caller& caller);
+
+  // Returns the caller's rates as they are now.
+  [[nodiscard]] RateStatuses rates(const Caller& caller) const;
+
+  // Returns what a key has left of its month, in micro-dollars, not below 0; what requests in
+  // progress may still take is not subtracted. Nothing for a key without such a quota.
+  [[nodiscard]] std::optional<std::int64_t> money_left(const ApiKey& key) const;
 
   // From now on requests that begin cost this; those that have begun keep their price.
   void set_prices(Prices prices);
@@ -131,6 +143,10 @@ class AccessPolicy {
   [[nodiscard]] bool note_expiries() { return options_.keys && options_.keys->note_expiries(); }
 
   [[nodiscard]] bool open_to_all() const { return options_.keys == nullptr; }
+  // See Ledger::finish(); nothing without a ledger.
+  [[nodiscard]] std::vector<Usage> finish_ledger(std::chrono::steady_clock::time_point deadline) {
+    return options_.ledger ? options_.ledger->finish(deadline) : std::vector<Usage>();
+  }
   // Null if there is none. Lives as long as the policy.
   [[nodiscard]] const Ledger* ledger() const { return options_.ledger.get(); }
 
@@ -138,7 +154,7 @@ class AccessPolicy {
   friend class Permit;
   explicit AccessPolicy(AccessOptions options);
   [[nodiscard]] std::shared_ptr<const Prices> prices() const;
-  [[nodiscard]] Status record(Usage usage, Ledger::Done done) const;
+  [[nodiscard]] Status record(Ledger::Place place, Usage usage, Ledger::Done done) const;
 
   mutable std::mutex prices_mutex_;
   std::shared_ptr<const Prices> prices_;  // shared with requests that begin right now

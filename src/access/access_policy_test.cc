@@ -15,10 +15,11 @@ constexpr const char* kPrices =
 
 class AccessPolicyTest : public ::testing::Test {
  protected:
-  void start(bool with_keys = true) {
+  void start(bool with_keys = true, std::size_t max_queue = 1000) {
     policy_.reset();
     AccessOptions options;
-    options.ledger = *Ledger::open({.database = db(), .missing = Database::Missing::kCreate});
+    options.ledger = *Ledger::open(
+        {.database = db(), .missing = Database::Missing::kCreate, .max_queue = max_queue});
     if (with_keys) {
       options.keys = *KeyStore::open({.database = db(), .pepper = {}, .clock = &utc_});
     }
@@ -140,6 +141,25 @@ TEST_F(AccessPolicyTest, RatesAreReservedAndSettled) {
   EXPECT_TRUE(begin(caller, more));  // and dropped, which gives it back
   EXPECT_TRUE(begin(caller, more));
   EXPECT_EQ(entries().size(), 1U);
+}
+
+TEST_F(AccessPolicyTest, NothingBeginsThatCouldNotBeWrittenDown) {
+  const std::string text = add_key(test_settings());
+  start(true, 2);
+  const Caller caller = *policy_->authorize(text, Scope::kInference, "k3");
+  const auto request = [](const char* id) {
+    return RequestEstimate{.request_id = id, .model = "k3"};
+  };
+  auto first = begin(caller, request("a"));
+  auto second = begin(caller, request("b"));
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second);
+  ASSERT_FALSE(begin(caller, request("c")));
+  EXPECT_EQ(refusal_->limit, LimitKind::kServer);
+  EXPECT_EQ(refusal_->error.code, Errc::kUnavailable);
+  EXPECT_TRUE(refusal_->retry_after);
+  second.reset();  // did not happen
+  EXPECT_TRUE(begin(caller, request("c")));
 }
 
 TEST_F(AccessPolicyTest, QuotasAreNeverPassedAndSurviveARestart) {

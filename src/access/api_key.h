@@ -32,7 +32,7 @@ inline constexpr std::int64_t kMaxQuota = 1'000'000'000'000'000;  // tokens, or 
 struct KeyLimits {
   std::optional<std::int64_t> requests_per_minute = {};  // [0, kMaxRatePerMinute]
   std::optional<std::int64_t> tokens_per_minute = {};    // [0, kMaxRatePerMinute]
-  std::optional<std::int64_t> concurrency = {};          // requests at the same time
+  std::optional<std::int64_t> concurrency = {};          // answers that run or wait
   std::optional<std::int64_t> tokens_per_day = {};       // UTC days and months, [0, kMaxQuota]
   std::optional<std::int64_t> tokens_per_month = {};
   std::optional<std::int64_t> micro_usd_per_month = {};

@@ -125,6 +125,18 @@ Result<std::vector<ApiKey>> read_keys(Database& database) {
   }
 }
 
+Result<KeyNames> read_key_names(Database& database) {
+  DAYBREAK_TRY(Statement rows, database.prepare("SELECT id, name FROM keys"));
+  KeyNames out;
+  while (true) {
+    DAYBREAK_TRY(const bool row, rows.step());
+    if (!row) {
+      return out;
+    }
+    out.emplace(KeyId{rows.integer(0)}, rows.text(1));
+  }
+}
+
 Result<ApiKey> read_key(Database& database, KeyId id) {
   DAYBREAK_TRY(Statement rows, database.prepare(std::string(kSelect) + " WHERE id=?"));
   rows.bind(1, static_cast<std::int64_t>(id));

@@ -4,7 +4,9 @@
 // Keys as rows of the tables `keys` and `secrets`. Called inside transactions of the KeyStore.
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "access/api_key.h"
@@ -16,6 +18,10 @@ namespace daybreak::access {
 [[nodiscard]] Result<KeyId> insert_key(Database& database, const KeySettings& settings,
                                        UtcMicros created);
 [[nodiscard]] Status update_key(Database& database, KeyId id, const KeySettings& settings);
+
+// What people call each key, revoked ones included.
+using KeyNames = std::map<KeyId, std::string>;
+[[nodiscard]] Result<KeyNames> read_key_names(Database& database);
 
 // Returns all keys in the order of ids. Errors: kCorrupt for a row no version of this could write.
 [[nodiscard]] Result<std::vector<ApiKey>> read_keys(Database& database);

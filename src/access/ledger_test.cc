@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "access/access_testing.h"
+#include "access/usage_purge.h"
 #include "access/usage_text.h"
 
 namespace daybreak::access {
@@ -45,7 +46,7 @@ class LedgerTest : public ::testing::Test {
     Database db = database();
     std::string out = total_csv_header(by);
     const Status status = total_usage(db, filter, by, [&](const UsageTotal& total) {
-      out += total_csv(total);
+      out += total_csv(total, *read_key_names(db));
       return ok();
     });
     return status ? out : status.error().message;
@@ -125,6 +126,42 @@ TEST_F(LedgerTest, TheQueueIsBounded) {
   gate.set_value();
 }
 
+TEST_F(LedgerTest, APlaceIsKeptForWhoeverReservedIt) {
+  const auto ledger = open(2);
+  auto first = ledger->reserve();
+  ASSERT_TRUE(first);
+  std::optional<Result<Ledger::Place>> second = ledger->reserve();
+  ASSERT_TRUE(*second);
+  EXPECT_EQ(ledger->reserve().error().code, Errc::kResourceLimit);
+  EXPECT_EQ(ledger->append(test_usage("other"), nullptr).error().code, Errc::kResourceLimit);
+  second.reset();  // gives it back
+  EXPECT_EQ(ledger->stats().reserved, 1U);
+  ASSERT_TRUE(ledger->append(*std::move(first), test_usage("mine"), nullptr));
+  EXPECT_EQ(ledger->stats().reserved, 0U);
+}
+
+TEST_F(LedgerTest, PurgingTakesOldEntriesInPiecesAndNoneOfThisMonth) {
+  std::vector<Usage> entries;
+  for (int i = 0; i < 25; ++i) {
+    entries.push_back(test_usage(fmt::format("old{}", i), *parse_utc("2026-09-30T23:59:59Z")));
+  }
+  const Usage kept = test_usage("kept", *parse_utc("2026-10-01"));
+  entries.insert(entries.begin(), kept);
+  append_all(entries);
+  Database db = database();
+  const UtcMicros now = *parse_utc("2026-11-30");
+  const PurgeOptions pieces{.rows = 10, .pause = std::chrono::milliseconds(0)};
+  const auto early = purge_usage(db, *parse_utc("2026-11-01T00:00:01Z"), now, pieces);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, Errc::kInvalidArgument);
+  EXPECT_NE(early.error().message.find("up to 2026-11-01T00:00:00.000000Z"), std::string::npos);
+  EXPECT_EQ(scan().size(), 26U);
+  EXPECT_EQ(*purge_usage(db, *parse_utc("2026-10-01"), now, pieces), 25);
+  EXPECT_EQ(scan(), std::vector<Usage>{kept});
+  EXPECT_EQ(*purge_usage(db, *parse_utc("2026-11-01"), now, pieces), 1);
+  EXPECT_EQ(*purge_usage(db, *parse_utc("2026-11-01"), now, pieces), 0);
+}
+
 TEST_F(LedgerTest, EntriesThatCannotBeAreRefused) {
   const auto ledger = open();
   const auto refused = [&](const std::function<void(Usage&)>& spoil) {
@@ -191,7 +228,8 @@ TEST_F(LedgerTest, AddsUpByKeyModelAndTime) {
       "requests,prompt_tokens,cached_tokens,completion_tokens,reasoning_tokens,cost_micro_usd\n";
   const std::string one = "1,100,40,20,5,492\n";
   EXPECT_EQ(totals({}), tail + "4,400,160,80,20,1968\n");
-  EXPECT_EQ(totals({UsageGroup::kKey}), "key_id," + tail + "1,3,300,120,60,15,1476\n2," + one);
+  EXPECT_EQ(totals({UsageGroup::kKey}),
+            "key_id,key_name," + tail + "1,,3,300,120,60,15,1476\n2,," + one);
   EXPECT_EQ(totals({UsageGroup::kModel, UsageGroup::kDay}),
             "day,model," + tail + "2026-11-30,a," + one + "2026-12-01,a," + one +
                 "2026-12-01,\"b,\"\"c\"," + one + "2026-12-31,a," + one);
@@ -201,6 +239,40 @@ TEST_F(LedgerTest, AddsUpByKeyModelAndTime) {
             "usage: expected day or month, found both");
   EXPECT_EQ(totals({}, {.from = *parse_utc("2027-01-01")}), tail + "0,0,0,0,0,0\n");
   EXPECT_EQ(totals({}, {.to = *parse_utc("2026-12-01")}), tail + one);
+}
+
+TEST_F(LedgerTest, AddsUpByTenantAndNamesKeys) {
+  Database db = database();
+  for (const char* tenant : {"team", "", "team"}) {
+    KeySettings settings = test_settings();
+    settings.name = std::string("of ") + tenant;
+    settings.tenant = tenant;
+    ASSERT_TRUE(insert_key(db, settings, 1));
+  }
+  std::vector<Usage> entries;
+  for (const std::int64_t key : {1, 2, 3, 0, 9}) {  // 0 is nobody's, 9 is not there
+    entries.push_back(test_usage(std::to_string(key), *parse_utc("2026-11-30") + key));
+    entries.back().key = KeyId{key};
+  }
+  append_all(entries);
+  const std::string tail =
+      "requests,prompt_tokens,cached_tokens,completion_tokens,reasoning_tokens,cost_micro_usd\n";
+  const std::string one = "1,100,40,20,5,492\n";
+  EXPECT_EQ(totals({UsageGroup::kTenant}),
+            "tenant," + tail + ",3,300,120,60,15,1476\nteam,2,200,80,40,10,984\n");
+  EXPECT_EQ(totals({UsageGroup::kKey, UsageGroup::kTenant}, {.to = *parse_utc("2026-11-30") + 4}),
+            "tenant,key_id,key_name," + tail + ",0,," + one + ",2,of ," + one + "team,1,of team," +
+                one + "team,3,of team," + one);
+  UsageTotal total;
+  total.tenant = "team";
+  total.key = KeyId{3};
+  const auto json = nlohmann::json::parse(total_json(total, *read_key_names(db)));
+  EXPECT_EQ(json["tenant"], "team");
+  EXPECT_EQ(json["key_name"], "of team");
+  const auto uses = last_uses(db);
+  ASSERT_TRUE(uses) << uses.error().message;
+  EXPECT_EQ(uses->size(), 5U);
+  EXPECT_EQ(uses->at(KeyId{3}), *parse_utc("2026-11-30") + 3);
 }
 
 TEST_F(LedgerTest, QuotaSumsAreThoseOfTheDayAndMonth) {
@@ -225,14 +297,15 @@ TEST_F(LedgerTest, QuotaSumsAreThoseOfTheDayAndMonth) {
 TEST(UsageText, IsCsvAndJson) {
   Usage usage = test_usage("a,\"b\"", *parse_utc("2026-11-30T01:02:03.5Z"));
   usage.stream = true;
-  EXPECT_EQ(usage_csv(usage),
-            "2026-11-30T01:02:03.500000Z,\"a,\"\"b\"\"\",1,k3,100,40,20,5,492,stop,true\n");
-  const auto json = nlohmann::json::parse(usage_json(usage));
+  EXPECT_EQ(usage_csv(usage, {{KeyId{1}, "x,y"}}),
+            "2026-11-30T01:02:03.500000Z,\"a,\"\"b\"\"\",1,\"x,y\",k3,100,40,20,5,492,stop,true\n");
+  const auto json = nlohmann::json::parse(usage_json(usage, {{KeyId{1}, "alice"}}));
   EXPECT_EQ(json["request_id"], "a,\"b\"");
   EXPECT_EQ(json["cost_micro_usd"], 492);
   EXPECT_EQ(json["stream"], true);
   EXPECT_EQ(json["time"], "2026-11-30T01:02:03.500000Z");
-  EXPECT_EQ(json.size(), 11U);
+  EXPECT_EQ(json["key_name"], "alice");
+  EXPECT_EQ(json.size(), 12U);
   for (const Outcome outcome : {Outcome::kStop, Outcome::kLength, Outcome::kToolCalls,
                                 Outcome::kCancelled, Outcome::kError}) {
     EXPECT_EQ(*parse_outcome(to_string(outcome)), outcome);

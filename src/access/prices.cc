@@ -153,7 +153,10 @@ Result<Prices> Prices::parse(const std::string& text, const std::string& name) {
 Result<Prices> Prices::read(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    return Error{Errc::kNotFound, path.string() + ": expected a file of prices"};
+    const bool there = std::filesystem::exists(path, error);
+    return Error{Errc::kNotFound,
+                 fmt::format("expected a file of prices, found {} '{}'",
+                             there ? "something else at" : "nothing at", path.string())};
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxPricesBytes + 1, '\0');

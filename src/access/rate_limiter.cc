@@ -86,16 +86,28 @@ std::optional<Refusal> check(const std::optional<TokenBucket>& bucket, LimitKind
                 microseconds(wait));
 }
 
-std::optional<Refusal> check_running(std::int64_t running, std::optional<std::int64_t> limit) {
-  if (!limit || running < *limit) {
+std::optional<Refusal> check_running(std::int64_t running, std::optional<std::int64_t> limit,
+                                     std::int64_t more) {
+  if (!limit || more <= *limit - running) {
     return std::nullopt;
   }
   if (*limit == 0) {
     return never(LimitKind::kConcurrency, "the key's limit allows no request at all");
   }
+  if (more > *limit) {
+    return never(LimitKind::kConcurrency,
+                 fmt::format("the request asks for {} answers (prompts times n), more than the "
+                             "key's limit of {} at the same time ever allows",
+                             more, *limit));
+  }
   return refuse(LimitKind::kConcurrency,
-                fmt::format("the key's limit of {} requests at the same time is reached", *limit),
+                fmt::format("the key's limit of {} answers at the same time is reached", *limit),
                 kConcurrencyRetry);
+}
+
+RateStatuses statuses_of(const KeyUse& use, const KeyLimits& limits) {
+  return {status_of(use.requests, limits.requests_per_minute),
+          status_of(use.tokens, limits.tokens_per_minute)};
 }
 
 }  // namespace
@@ -104,9 +116,9 @@ class RateLimiterState {
  public:
   RateLimiterState(const Clock& clock, std::size_t max_keys) : clock_(clock), max_keys_(max_keys) {}
 
-  // Nothing as `tokens`: one request of the minute alone.
+  // Nothing as `need`: one request of the minute alone.
   std::variant<Lease, Refusal> reserve(Lease lease, const KeyLimits& limits,
-                                       std::optional<std::int64_t> tokens) {
+                                       const std::optional<Need>& need) {
     const std::lock_guard lock(mutex_);
     const std::int64_t now = now_us();
     const auto found = find(lease.key_, now);
@@ -117,14 +129,12 @@ class RateLimiterState {
                     microseconds(kSweepEveryUs));
     }
     KeyUse& use = found->second;
-    access::advance(use.requests, limits.requests_per_minute, now);
-    access::advance(use.tokens, limits.tokens_per_minute, now);
-    auto refusal = tokens ? check(use, limits, *tokens) : check_requests(use, limits);
+    take_over(use, limits, now);
+    auto refusal = need ? check(use, limits, *need) : check_requests(use, limits);
     if (!refusal) {
-      lease.taken_ = take(use, tokens);
+      lease.taken_ = take(use, need);
     }
-    const RateStatuses rates = {status_of(use.requests, limits.requests_per_minute),
-                                status_of(use.tokens, limits.tokens_per_minute)};
+    const RateStatuses rates = statuses_of(use, limits);
     if (use.idle()) {
       usage_.erase(found);
     }
@@ -164,6 +174,14 @@ class RateLimiterState {
     }
   }
 
+  RateStatuses rates(KeyId key, const KeyLimits& limits) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = usage_.find(static_cast<std::int64_t>(key));
+    KeyUse use = found == usage_.end() ? KeyUse() : found->second;
+    take_over(use, limits, now_us());
+    return statuses_of(use, limits);
+  }
+
   std::size_t size() const {
     const std::lock_guard lock(mutex_);
     return usage_.size();
@@ -173,10 +191,10 @@ class RateLimiterState {
   using Table = std::unordered_map<std::int64_t, KeyUse>;
 
   static std::optional<Refusal> check(const KeyUse& use, const KeyLimits& limits,
-                                      std::int64_t tokens) {
+                                      const Need& need) {
     // Tokens first: only they depend on the request, and it may be one that never fits.
     auto refusal = access::check(use.tokens, LimitKind::kTokensPerMinute, limits.tokens_per_minute,
-                                 tokens, "tokens");
+                                 need.tokens, "tokens");
     if (refusal && !refusal->retry_after) {
       return refusal;
     }
@@ -186,7 +204,9 @@ class RateLimiterState {
         refusal = std::move(requests);
       }
     }
-    return refusal ? refusal : check_running(use.running, limits.concurrency);
+    auto running = check_running(use.running, limits.concurrency, need.sequences);
+    // What never fits is said first: waiting for the others would not help.
+    return refusal && !(running && !running->retry_after) ? refusal : running;
   }
 
   static std::optional<Refusal> check_requests(const KeyUse& use, const KeyLimits& limits) {
@@ -194,16 +214,21 @@ class RateLimiterState {
                          "requests");
   }
 
-  static Lease::Taken take(KeyUse& use, std::optional<std::int64_t> tokens) {
-    Lease::Taken taken{.running = tokens ? 1 : 0};
+  static Lease::Taken take(KeyUse& use, const std::optional<Need>& need) {
+    Lease::Taken taken{.running = need ? need->sequences : 0};
     use.running += taken.running;
     if (use.requests) {
       use.requests->take(taken.requests = 1);
     }
-    if (use.tokens && tokens) {
-      use.tokens->take(taken.tokens = *tokens);
+    if (use.tokens && need) {
+      use.tokens->take(taken.tokens = need->tokens);
     }
     return taken;
+  }
+
+  static void take_over(KeyUse& use, const KeyLimits& limits, std::int64_t now) {
+    access::advance(use.requests, limits.requests_per_minute, now);
+    access::advance(use.tokens, limits.tokens_per_minute, now);
   }
 
   // At the limits as they are.
@@ -264,12 +289,16 @@ RateLimiter::RateLimiter(const Clock& clock, std::size_t max_keys)
     : state_(std::make_shared<RateLimiterState>(clock, max_keys)) {}
 
 std::variant<Lease, Refusal> RateLimiter::reserve(KeyId key, const KeyLimits& limits,
-                                                  std::int64_t tokens) {
-  return state_->reserve(Lease(state_, key), limits, tokens);
+                                                  const Need& need) {
+  return state_->reserve(Lease(state_, key), limits, need);
 }
 
 std::variant<Lease, Refusal> RateLimiter::reserve_request(KeyId key, const KeyLimits& limits) {
   return state_->reserve(Lease(state_, key), limits, std::nullopt);
+}
+
+RateStatuses RateLimiter::rates(KeyId key, const KeyLimits& limits) const {
+  return state_->rates(key, limits);
 }
 
 std::size_t RateLimiter::tracked_keys() const { return state_->size(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// RateLimiter: requests and tokens per minute and requests at the same time, per key. What a
+// RateLimiter: requests and tokens per minute and answers at the same time, per key. What a
 // request may use is reserved when it begins; what it did not use comes back when it ends.
 
 #include <cstddef>
@@ -59,22 +59,31 @@ inline constexpr std::size_t kMaxTrackedKeys = 65'536;
 // How long to wait when too much runs at the same time: nobody knows when an answer ends.
 inline constexpr std::chrono::microseconds kConcurrencyRetry{1'000'000};
 
+// What a request may take: one request of the minute, and this.
+struct Need {
+  std::int64_t tokens = 0;     // 0 or more
+  std::int64_t sequences = 1;  // answers that run or wait at the same time, 1 or more
+};
+
 // Thread-safe.
 class RateLimiter {
  public:
   // `clock` must outlive the limiter and its leases.
   explicit RateLimiter(const Clock& clock, std::size_t max_keys = kMaxTrackedKeys);
 
-  // Reserves one request and `tokens` of them (>= 0), or changes nothing. The limits may be others
-  // at every call; buckets take them over.
+  // Reserves one request and what it needs, or changes nothing. The limits may be others at every
+  // call; buckets take them over.
   // Refusals: kRequestsPerMinute, kTokensPerMinute, kConcurrency; kServer when `max_keys` others
-  // are tracked. A limit of 0, or more tokens than the limit: kTooLarge.
+  // are tracked. A limit of 0, or a need beyond the limit itself: kTooLarge.
   [[nodiscard]] std::variant<Lease, Refusal> reserve(KeyId key, const KeyLimits& limits,
-                                                     std::int64_t tokens);
+                                                     const Need& need);
 
   // Reserves one request of the minute alone, for what takes neither tokens nor a place among those
   // that run. Refusals: kRequestsPerMinute, kServer, as above.
   [[nodiscard]] std::variant<Lease, Refusal> reserve_request(KeyId key, const KeyLimits& limits);
+
+  // Returns the rates of `key` as they are now.
+  [[nodiscard]] RateStatuses rates(KeyId key, const KeyLimits& limits) const;
 
   [[nodiscard]] std::size_t tracked_keys() const;
 

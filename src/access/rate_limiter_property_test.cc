@@ -73,7 +73,7 @@ class Play {
     KeyLimits limits = limits_;
     limits.concurrency.reset();
     for (std::int64_t i = 0; i < requests; ++i) {
-      auto got = limiter_.reserve(KeyId{1}, limits, i == 0 ? tokens : 0);
+      auto got = limiter_.reserve(KeyId{1}, limits, {.tokens = i == 0 ? tokens : 0});
       std::get<Lease>(got).settle(i == 0 ? tokens : 0);
     }
     requests_.take(requests);
@@ -93,7 +93,7 @@ class Play {
     const std::int64_t wanted = std::min(below(20'000), tokens_.limit);
     const bool fits =
         requests_.has(1) && tokens_.has(wanted) && std::ssize(running_) < *limits_.concurrency;
-    auto got = limiter_.reserve(KeyId{1}, limits_, wanted);
+    auto got = limiter_.reserve(KeyId{1}, limits_, {.tokens = wanted});
     ASSERT_EQ(std::holds_alternative<Lease>(got), fits);
     if (fits) {
       ++begun;
@@ -170,14 +170,14 @@ TEST(RateLimiterProperty, NeverDrifts) {
   ManualClock clock;
   RateLimiter limiter(clock);
   const KeyLimits limits{.tokens_per_minute = 7'000'003};
-  std::get<Lease>(limiter.reserve(KeyId{1}, limits, 7'000'003)).settle(7'000'003);
+  std::get<Lease>(limiter.reserve(KeyId{1}, limits, {.tokens = 7'000'003})).settle(7'000'003);
   for (int i = 0; i < 1'000'000; ++i) {
     clock.advance_us(i % 2 == 0 ? 1 : 110);
     // Looks, and takes nothing.
-    (void)limiter.reserve(KeyId{1}, limits, 0);
+    (void)limiter.reserve(KeyId{1}, limits, {});
   }
   // 55.5 s have gone: floor(7'000'003 * 55.5 / 60) = 6'475'002.775
-  const auto got = limiter.reserve(KeyId{1}, limits, 0);
+  const auto got = limiter.reserve(KeyId{1}, limits, {});
   EXPECT_EQ(std::get<Lease>(got).rates().tokens->remaining, 6'475'002);
   EXPECT_EQ(std::get<Lease>(got).rates().tokens->reset.count(), 4'500'000);
 }

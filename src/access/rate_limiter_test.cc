@@ -18,8 +18,9 @@ constexpr KeyId kKey{1};
 
 class RateLimiterTest : public ::testing::Test {
  protected:
-  std::optional<Lease> lease(const KeyLimits& limits, std::int64_t tokens, KeyId key = kKey) {
-    auto got = limiter_.reserve(key, limits, tokens);
+  std::optional<Lease> lease(const KeyLimits& limits, std::int64_t tokens, KeyId key = kKey,
+                             std::int64_t sequences = 1) {
+    auto got = limiter_.reserve(key, limits, {.tokens = tokens, .sequences = sequences});
     if (auto* refusal = std::get_if<Refusal>(&got)) {
       refusal_ = *refusal;
       return std::nullopt;
@@ -31,6 +32,32 @@ class RateLimiterTest : public ::testing::Test {
   RateLimiter limiter_{clock_, 4};
   std::optional<Refusal> refusal_;
 };
+
+TEST_F(RateLimiterTest, ARequestTakesAPlaceForEachOfItsAnswers) {
+  const KeyLimits limits{.requests_per_minute = 10, .concurrency = 4};
+  auto three = lease(limits, 0, kKey, 3);
+  ASSERT_TRUE(three);
+  EXPECT_FALSE(lease(limits, 0, kKey, 2));
+  EXPECT_EQ(refusal_->limit, LimitKind::kConcurrency);
+  EXPECT_EQ(refusal_->error.code, Errc::kResourceLimit);
+  EXPECT_TRUE(lease(limits, 0, kKey, 1));
+  three.reset();
+  EXPECT_TRUE(lease(limits, 0, kKey, 4));
+  EXPECT_FALSE(lease(limits, 0, kKey, 5));
+  EXPECT_EQ(refusal_->error.code, Errc::kTooLarge);
+  EXPECT_FALSE(refusal_->retry_after);
+  EXPECT_EQ(limiter_.rates(kKey, limits).requests->remaining, 10) << "one request each, given back";
+}
+
+TEST_F(RateLimiterTest, RatesCanBeAskedForWithoutTakingAny) {
+  const KeyLimits limits{.requests_per_minute = 10, .tokens_per_minute = 100};
+  EXPECT_EQ(limiter_.rates(kKey, limits).tokens->remaining, 100);
+  EXPECT_EQ(limiter_.tracked_keys(), 0U);
+  const auto held = lease(limits, 30);
+  EXPECT_EQ(limiter_.rates(kKey, limits).tokens->remaining, 70);
+  EXPECT_EQ(limiter_.rates(kKey, limits).requests->remaining, 9);
+  EXPECT_FALSE(limiter_.rates(kKey, {}).requests);
+}
 
 TEST_F(RateLimiterTest, WithoutLimitsEverythingPassesAndNothingIsKept) {
   for (int i = 0; i < 1000; ++i) {
@@ -215,7 +242,7 @@ TEST_F(RateLimiterTest, ALeaseMayOutliveItsLimiter) {
   std::optional<Lease> kept;
   {
     RateLimiter limiter(clock_);
-    auto got = limiter.reserve(kKey, {.concurrency = 1}, 5);
+    auto got = limiter.reserve(kKey, {.concurrency = 1}, {.tokens = 5});
     kept = std::get<Lease>(std::move(got));
   }
   kept->settle(1);

@@ -40,10 +40,12 @@ struct RateStatuses {
 struct Refusal {
   LimitKind limit = LimitKind::kServer;
   // kResourceLimit  try again after `retry_after`
+  // kUnavailable    the usage of one more could not be recorded: likewise
   // kTooLarge       the request alone exceeds the limit: it would be refused at any time
   // others          what AccessPolicy::begin() names
   Error error;
-  // From now, rounded up to a microsecond. Nothing unless the code is kResourceLimit.
+  // From now, rounded up to a microsecond. Nothing unless the code is one of the first
+  // two.
   std::optional<std::chrono::microseconds> retry_after;
   RateStatuses rates;
 };

@@ -81,6 +81,7 @@ struct Column {
 constexpr Column kColumns[] = {
     {UsageGroup::kDay, "strftime('%Y-%m-%d', time / 1000000, 'unixepoch')"},
     {UsageGroup::kMonth, "strftime('%Y-%m', time / 1000000, 'unixepoch')"},
+    {UsageGroup::kTenant, "coalesce((SELECT tenant FROM keys WHERE keys.id = usage.key_id), '')"},
     {UsageGroup::kKey, "key_id"},
     {UsageGroup::kModel, "model"}};
 
@@ -92,6 +93,8 @@ UsageTotal total_of(const Statement& row, const std::vector<UsageGroup>& groups)
       out.key = KeyId{row.integer(column)};
     } else if (group == UsageGroup::kModel) {
       out.model = row.text(column);
+    } else if (group == UsageGroup::kTenant) {
+      out.tenant = row.text(column);
     } else {
       out.period = row.text(column);
     }
@@ -177,6 +180,19 @@ Status total_usage(Database& database, const UsageFilter& filter, const std::vec
       return ok();
     }
     DAYBREAK_CHECK_OK(each(total_of(rows, groups)));
+  }
+}
+
+Result<std::map<KeyId, UtcMicros>> last_uses(Database& database) {
+  DAYBREAK_TRY(Statement rows,
+               database.prepare("SELECT key_id, max(time) FROM usage GROUP BY key_id"));
+  std::map<KeyId, UtcMicros> out;
+  while (true) {
+    DAYBREAK_TRY(const bool row, rows.step());
+    if (!row) {
+      return out;
+    }
+    out.emplace(KeyId{rows.integer(0)}, rows.integer(1));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,10 +45,11 @@ struct UsageFilter {
 [[nodiscard]] Status scan_usage(Database& database, const UsageFilter& filter,
                                 const std::function<Status(const Usage&)>& each);
 
-enum class UsageGroup : std::uint8_t { kKey, kModel, kDay, kMonth };
+enum class UsageGroup : std::uint8_t { kTenant, kKey, kModel, kDay, kMonth };
 
 // Only the members that were grouped by are set.
 struct UsageTotal {
+  std::optional<std::string> tenant;  // as it is now; "" of keys without one, and without keys
   std::optional<KeyId> key;
   std::optional<std::string> model;
   std::optional<std::string> period;  // "2026-11-30", or "2026-11"
@@ -56,11 +58,16 @@ struct UsageTotal {
   std::int64_t cost_micro_usd = 0;
 };
 
-// Calls `each` with the totals of every group, in the order of period, key and model; without
+// Calls `each` with the totals of every group, in the order of period, tenant, key and
+// model; without
 // groups, once. Errors: those of `each`; kInvalidArgument for both day and month.
 [[nodiscard]] Status total_usage(Database& database, const UsageFilter& filter,
                                  const std::vector<UsageGroup>& by,
                                  const std::function<Status(const UsageTotal&)>& each);
+
+// Returns when each key's newest entry was written; keys without one are left out. Reads the whole
+// ledger.
+[[nodiscard]] Result<std::map<KeyId, UtcMicros>> last_uses(Database& database);
 
 struct KeyQuotaSums {
   KeyId key{};

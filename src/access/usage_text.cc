@@ -28,6 +28,11 @@ std::string csv_counts(const TokenCounts& tokens) {
                      tokens.reasoning);
 }
 
+std::string name_of(KeyId key, const KeyNames& names) {
+  const auto found = names.find(key);
+  return found == names.end() ? std::string() : found->second;
+}
+
 void add_counts(Json& json, const TokenCounts& tokens, std::int64_t cost) {
   json["prompt_tokens"] = tokens.prompt;
   json["cached_tokens"] = tokens.cached;
@@ -39,22 +44,24 @@ void add_counts(Json& json, const TokenCounts& tokens, std::int64_t cost) {
 }  // namespace
 
 std::string usage_csv_header() {
-  return "time,request_id,key_id,model,prompt_tokens,cached_tokens,completion_tokens,"
+  return "time,request_id,key_id,key_name,model,prompt_tokens,cached_tokens,completion_tokens,"
          "reasoning_tokens,cost_micro_usd,outcome,stream\n";
 }
 
-std::string usage_csv(const Usage& usage) {
-  return fmt::format("{},{},{},{},{},{},{},{}\n", format_utc(usage.time),
+std::string usage_csv(const Usage& usage, const KeyNames& names) {
+  return fmt::format("{},{},{},{},{},{},{},{},{}\n", format_utc(usage.time),
                      csv_field(usage.request_id), static_cast<std::int64_t>(usage.key),
-                     csv_field(usage.model), csv_counts(usage.tokens), usage.cost_micro_usd,
-                     to_string(usage.outcome), usage.stream);
+                     csv_field(name_of(usage.key, names)), csv_field(usage.model),
+                     csv_counts(usage.tokens), usage.cost_micro_usd, to_string(usage.outcome),
+                     usage.stream);
 }
 
-std::string usage_json(const Usage& usage) {
+std::string usage_json(const Usage& usage, const KeyNames& names) {
   Json json;
   json["time"] = format_utc(usage.time);
   json["request_id"] = usage.request_id;
   json["key_id"] = static_cast<std::int64_t>(usage.key);
+  json["key_name"] = name_of(usage.key, names);
   json["model"] = usage.model;
   add_counts(json, usage.tokens, usage.cost_micro_usd);
   json["outcome"] = to_string(usage.outcome);
@@ -65,19 +72,25 @@ std::string usage_json(const Usage& usage) {
 std::string total_csv_header(const std::vector<UsageGroup>& by) {
   const auto wanted = [&](UsageGroup group) { return std::ranges::find(by, group) != by.end(); };
   return fmt::format(
-      "{}{}{}{}requests,prompt_tokens,cached_tokens,completion_tokens,"
+      "{}{}{}{}{}requests,prompt_tokens,cached_tokens,completion_tokens,"
       "reasoning_tokens,cost_micro_usd\n",
       wanted(UsageGroup::kDay) ? "day," : "", wanted(UsageGroup::kMonth) ? "month," : "",
-      wanted(UsageGroup::kKey) ? "key_id," : "", wanted(UsageGroup::kModel) ? "model," : "");
+      wanted(UsageGroup::kTenant) ? "tenant," : "",
+      wanted(UsageGroup::kKey) ? "key_id,key_name," : "",
+      wanted(UsageGroup::kModel) ? "model," : "");
 }
 
-std::string total_csv(const UsageTotal& total) {
+std::string total_csv(const UsageTotal& total, const KeyNames& names) {
   std::string out;
   if (total.period) {
     out += *total.period + ",";
   }
+  if (total.tenant) {
+    out += csv_field(*total.tenant) + ",";
+  }
   if (total.key) {
-    out += fmt::format("{},", static_cast<std::int64_t>(*total.key));
+    out += fmt::format("{},{},", static_cast<std::int64_t>(*total.key),
+                       csv_field(name_of(*total.key, names)));
   }
   if (total.model) {
     out += csv_field(*total.model) + ",";
@@ -86,13 +99,17 @@ std::string total_csv(const UsageTotal& total) {
          fmt::format("{},{},{}\n", total.requests, csv_counts(total.tokens), total.cost_micro_usd);
 }
 
-std::string total_json(const UsageTotal& total) {
+std::string total_json(const UsageTotal& total, const KeyNames& names) {
   Json json;
   if (total.period) {
     json["period"] = *total.period;
   }
+  if (total.tenant) {
+    json["tenant"] = *total.tenant;
+  }
   if (total.key) {
     json["key_id"] = static_cast<std::int64_t>(*total.key);
+    json["key_name"] = name_of(*total.key, names);
   }
   if (total.model) {
     json["model"] = *total.model;

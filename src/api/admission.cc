@@ -11,6 +11,7 @@
 
 #include "api/isolation.h"
 #include "api/later.h"
+#include "api/on_worker.h"
 #include "api/random.h"
 
 namespace daybreak::api {
@@ -105,24 +106,20 @@ Result<access::Caller> generating_caller(const Context& context, const http::Req
 Admission::Admission(const Context& context, const http::Exchange& exchange)
     : context_(context), exchange_(exchange), policy_(context.access) {}
 
-Status Admission::begin(std::string_view model, std::size_t prompt_tokens,
-                        std::size_t max_completion_tokens, bool stream) {
+Status Admission::begin(std::string_view model, const Demand& demand) {
   if (policy_ == nullptr) {
     return ok();
   }
   // The key may have been revoked since the route asked.
-  DAYBREAK_TRY(const access::Caller caller, generating_caller(context_, exchange_.request()));
-  const std::string& served = context_.options.model_names.front();
-  if (!access::allows_model(*caller, model.empty() ? served : model)) {
-    return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'",
-                                                model.empty() ? served : model)};
-  }
+  DAYBREAK_TRY(caller_, generating_caller(context_, exchange_.request()));
+  DAYBREAK_CHECK_OK(check_model(model));
   auto begun = policy_->begin(
-      caller, {.request_id = ledger_id(exchange_.request().id),
-               .model = served,
-               .prompt_tokens = static_cast<std::int64_t>(prompt_tokens),
-               .max_completion_tokens = static_cast<std::int64_t>(max_completion_tokens),
-               .stream = stream});
+      caller_, {.request_id = ledger_id(exchange_.request().id),
+                .model = context_.options.model_names.front(),
+                .prompt_tokens = static_cast<std::int64_t>(demand.prompt_tokens),
+                .max_completion_tokens = static_cast<std::int64_t>(demand.answer_tokens),
+                .sequences = static_cast<std::int64_t>(demand.sequences),
+                .stream = demand.stream});
   if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
     return refused(std::move(*refusal));
   }
@@ -137,24 +134,39 @@ Error Admission::refused(access::Refusal refusal) {
   return refusal_error(*refusal_);
 }
 
-Status Admission::begin_replay() {
+bool Admission::refused_for_length() const {
+  return refusal_ && refusal_->error.code == Errc::kTooLarge &&
+         (refusal_->limit == access::LimitKind::kTokensPerMinute ||
+          access::is_quota(refusal_->limit));
+}
+
+Status Admission::begin_request() {
   if (policy_ == nullptr) {
     return ok();
   }
-  DAYBREAK_TRY(const access::Caller caller, generating_caller(context_, exchange_.request()));
-  auto begun = policy_->begin_replay(caller);
+  DAYBREAK_TRY(caller_, generating_caller(context_, exchange_.request()));
+  auto begun = policy_->begin_request(caller_);
   if (auto* refusal = std::get_if<access::Refusal>(&begun)) {
     return refused(std::move(*refusal));
   }
-  replay_.emplace(std::get<access::Lease>(std::move(begun)));
-  rates_ = replay_->rates();
+  request_.emplace(std::get<access::Lease>(std::move(begun)));
+  rates_ = request_->rates();
   return ok();
 }
 
-void Admission::replayed() {
-  if (replay_) {
-    replay_->settle(0);
+void Admission::count() {
+  if (request_) {
+    request_->settle(0);
   }
+}
+
+Status Admission::check_model(std::string_view model) const {
+  const std::string_view used =
+      model.empty() ? std::string_view(context_.options.model_names.front()) : model;
+  if (policy_ == nullptr || access::allows_model(*caller_, used)) {
+    return ok();
+  }
+  return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'", used)};
 }
 
 void Admission::identify(PreparedChat& chat) const {
@@ -172,9 +184,15 @@ void Admission::identify(PreparedChat& chat) const {
 
 std::vector<http::Header> Admission::headers() const {
   std::vector<http::Header> out;
-  add_rate(rates_.requests, "requests", out);
-  add_rate(rates_.tokens, "tokens", out);
-  add_vendor_rate(rates_.requests, out);
+  access::RateStatuses rates = rates_.value_or(access::RateStatuses{});
+  if (!rates_ && policy_ != nullptr) {
+    if (const auto caller = generating_caller(context_, exchange_.request())) {
+      rates = policy_->rates(*caller);
+    }
+  }
+  add_rate(rates.requests, "requests", out);
+  add_rate(rates.tokens, "tokens", out);
+  add_vendor_rate(rates.requests, out);
   if (refusal_) {
     const auto& after = refusal_->retry_after;
     const bool retry = after && !access::is_quota(refusal_->limit);
@@ -209,7 +227,7 @@ http::Task<void> Admission::finish(const chat::TokenUsage& usage, access::Outcom
   if (failed) {
     const std::array<LogField, 2> fields = {
         {{"id", exchange_.request().id}, {"error", failed->message}}};
-    context_.log.write(LogLevel::kError, "usage not recorded", fields);
+    context_.log.write(LogLevel::kError, "usage not recorded yet", fields);
   }
 }
 
@@ -222,6 +240,28 @@ void replace_headers(http::Response& response, std::vector<http::Header> headers
                           std::make_move_iterator(headers.end()));
 }
 
+http::Task<void> answer_counted(
+    Context& context, http::Exchange& exchange,
+    const std::function<http::Response(const http::Request&, const Error&)>& refuse,
+    const std::function<Result<Counted>(const http::Request&, const Context&)>& work) {
+  std::optional<Admission> admission(std::in_place, context, exchange);
+  std::optional<Result<Counted>> made;
+  Status status = admission->begin_request();
+  if (status) {
+    const std::function<void()> job = [&] { made.emplace(work(exchange.request(), context)); };
+    co_await on_worker(context, job);
+    status = *made ? admission->check_model((*made)->model) : Status(made->error());
+  }
+  if (status) {
+    admission->count();
+  }
+  http::Response response =
+      status ? std::move((*made)->response) : refuse(exchange.request(), status.error());
+  replace_headers(response, admission->headers());
+  admission.reset();  // what an error gives back is there before the client can ask again
+  co_await exchange.respond(std::move(response));
+}
+
 http::Handler with_key(Context& context, access::Scope scope,
                        std::function<http::Response(const http::Request&, const Error&)> refuse,
                        http::Handler handler) {
@@ -231,10 +271,14 @@ http::Handler with_key(Context& context, access::Scope scope,
     std::function<http::Response(const http::Request&, const Error&)> refuse;
     http::Handler handler;
     http::Task<void> run(http::Exchange& exchange) const {
-      if (const auto caller = caller_of(context, exchange.request(), scope); !caller) {
+      const auto caller = caller_of(context, exchange.request(), scope);
+      if (!caller) {
         http::Response response = refuse(exchange.request(), caller.error());
         co_await exchange.respond(std::move(response));
         co_return;
+      }
+      if ((*caller)->id != access::kAnonymousId) {
+        exchange.note({"key", static_cast<std::int64_t>((*caller)->id)});
       }
       co_await handler(exchange);
     }

@@ -5,6 +5,7 @@
 // without keys everybody may; without an access policy nothing is written down either.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,14 @@ namespace daybreak::api {
 [[nodiscard]] Result<access::Caller> generating_caller(const Context& context,
                                                        const http::Request& request);
 
+// What a generating request may take at most.
+struct Demand {
+  std::size_t prompt_tokens = 0;
+  std::size_t answer_tokens = 0;  // of all answers together
+  std::size_t sequences = 1;      // answers, each of which takes a place in the generator
+  bool stream = false;
+};
+
 // Of one request, on its strand. The context must outlive it.
 class Admission {
  public:
@@ -40,27 +49,38 @@ class Admission {
   // Reserves what the request may take. Errors: those of caller_of(), kPermission for the model,
   // kResourceLimit (a rate, a quota), kTooLarge (more than a limit allows at any time); headers()
   // then say when to retry.
-  [[nodiscard]] Status begin(std::string_view model, std::size_t prompt_tokens,
-                             std::size_t max_completion_tokens, bool stream);
+  [[nodiscard]] Status begin(std::string_view model, const Demand& demand);
 
-  // In place of begin(), for an answer that was made for an earlier try: reserves one request of
-  // the minute and nothing else. Without replayed() it comes back. Errors: those of caller_of(),
-  // kResourceLimit, kTooLarge; see begin().
-  [[nodiscard]] Status begin_replay();
-  // The answer has been given. REQUIRES: begin_replay() was ok; at most once.
-  void replayed();
+  // Whether begin() refused the request for the tokens it may use, whenever it comes: a shorter
+  // answer may be let in.
+  [[nodiscard]] bool refused_for_length() const;
+
+  // In place of begin(), for an answer that generates nothing, such as one that was made for an
+  // earlier try: reserves one request of the minute and nothing else. Without count() it comes
+  // back. Errors: those of caller_of(), kResourceLimit, kTooLarge; see begin().
+  [[nodiscard]] Status begin_request();
+  // The answer is given. REQUIRES: begin_request() was ok; at most once.
+  void count();
+
+  // Errors: kPermission unless the key may use `model`; empty: the one that is served.
+  // REQUIRES: begin() or begin_request() was ok.
+  [[nodiscard]] Status check_model(std::string_view model) const;
 
   // Sets what the engine has to know of the caller: whose prompts may share what was computed,
   // which are those of one tenant with one cache_salt, and how early the request starts. REQUIRES:
   // begin() was ok.
   void identify(PreparedChat& chat) const;
 
-  // X-RateLimit-* as the request found them; after a refusal also Retry-After, retry-after-ms and
-  // x-should-retry.
+  // X-RateLimit-* as the request found them, or as they are if it was not let in; after a refusal
+  // by a limit also Retry-After, retry-after-ms and x-should-retry.
   [[nodiscard]] std::vector<http::Header> headers() const;
 
-  // Writes down what the request took, and returns once that is on the disk. Failing to write is
-  // logged and does not fail the answer. Does nothing the second time.
+  // The request did not happen: what was reserved comes back.
+  void withdraw() { permit_.reset(); }
+
+  // Writes down what the request took, and returns once that is on the disk or could not be put
+  // there now, which is logged and does not fail the answer: the ledger goes on trying. Does
+  // nothing the second time.
   http::Task<void> finish(const chat::TokenUsage& usage, access::Outcome outcome);
 
  private:
@@ -71,15 +91,31 @@ class Admission {
   // Shared, so that it outlives the permit whatever ends first.
   const std::shared_ptr<access::AccessPolicy> policy_;
   std::optional<access::Permit> permit_;
-  std::optional<access::Lease> replay_;
+  std::optional<access::Lease> request_;
+  access::Caller caller_;  // null before begin() and begin_request()
   std::optional<access::Refusal> refusal_;
-  access::RateStatuses rates_;
+  std::optional<access::RateStatuses> rates_;  // as the request found them
 };
 
 // Puts `headers` into the response in place of those with the same names.
 void replace_headers(http::Response& response, std::vector<http::Header> headers);
 
-// Guards a handler: without a key of that scope it is not run. `refuse` writes the error.
+// What a route makes of a body, on a worker: its answer, and the model that the body names ("":
+// none).
+struct Counted {
+  std::string model;
+  http::Response response;
+};
+
+// Answers with what `work` makes, for a route that generates nothing: held to the key's models and
+// requests per minute, of which an answer takes one and an error none. `refuse` writes errors.
+http::Task<void> answer_counted(
+    Context& context, http::Exchange& exchange,
+    const std::function<http::Response(const http::Request&, const Error&)>& refuse,
+    const std::function<Result<Counted>(const http::Request&, const Context&)>& work);
+
+// Guards a handler: without a key of that scope it is not run. `refuse` writes the error. The id of
+// a key that is let in becomes the note "key".
 [[nodiscard]] http::Handler with_key(
     Context& context, access::Scope scope,
     std::function<http::Response(const http::Request&, const Error&)> refuse,

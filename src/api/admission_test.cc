@@ -7,70 +7,13 @@
 
 #include <set>
 
-#include "access/access_testing.h"
-#include "access/schema.h"
-#include "access/usage_rows.h"
-#include "api/api_test_server.h"
+#include "api/admission_test_server.h"
 #include "api/completion_test_client.h"
 
 namespace daybreak::api {
 namespace {
 
 using testing::body_of;
-using testing::status_of;
-
-constexpr const char* kAnswer =
-    "think<|close|>think<|sep|><|open|>response<|sep|>hello you<|close|>response<|sep|>"
-    "<|close|>message<|sep|><|end_of_msg|>";
-constexpr const char* kChat = "/v1/chat/completions";
-constexpr const char* kMessages = "/v1/messages";
-
-class AdmissionTest : public ::testing::Test {
- protected:
-  std::string add_key(const access::KeySettings& settings) {
-    auto store = *access::KeyStore::open(
-        {.database = db(), .pepper = {}, .missing = access::Database::Missing::kCreate});
-    return store->create(settings)->text;
-  }
-  void start(TestApi::ScriptFn script = TestApi::says(kAnswer)) {
-    access::AccessOptions options;
-    options.keys = *access::KeyStore::open({.database = db(), .pepper = {}});
-    options.ledger = *access::Ledger::open({.database = db()});
-    options.prices = *access::Prices::parse(
-        "usd_per_million_tokens:\n  nano: {prompt: 3, cached: 0.30, completion: 15}\n", "prices");
-    options.clock = &clock_;
-    std::shared_ptr<access::AccessPolicy> policy =
-        *access::AccessPolicy::create(std::move(options));
-    api_ =
-        std::make_unique<TestApi>(std::move(script), TestApiOptions{.access = std::move(policy)});
-  }
-  std::string post(const std::string& body, const std::string& headers, const char* path = kChat) {
-    RawClient client(api_->server->port());
-    client.send("POST " + std::string(path) + " HTTP/1.1\r\nHost: x\r\n" + headers +
-                "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
-                "\r\n\r\n" + body);
-    return client.read_response();
-  }
-  static std::string bearer(const std::string& key) {
-    return "Authorization: Bearer " + key + "\r\n";
-  }
-  static Json error_of(const std::string& reply) { return Json::parse(body_of(reply))["error"]; }
-  std::vector<access::Usage> entries() {
-    access::Database database =
-        *access::open_access_database(db(), access::Database::Missing::kRefuse);
-    std::vector<access::Usage> out;
-    EXPECT_TRUE(access::scan_usage(database, {}, [&](const access::Usage& usage) {
-      out.push_back(usage);
-      return ok();
-    }));
-    return out;
-  }
-  [[nodiscard]] std::filesystem::path db() const { return dir_ / "access.db"; }
-
-  testing::TemporaryDirectory dir_;
-  access::ManualClock clock_;
-  std::unique_ptr<TestApi> api_;
-};
 
 TEST_F(AdmissionTest, WithoutAKeyNothingButTheOpenRoutesAnswers) {
   add_key(access::test_settings());
@@ -81,7 +24,12 @@ TEST_F(AdmissionTest, WithoutAKeyNothingButTheOpenRoutesAnswers) {
   const std::string wrong = post(chat_body(), bearer("sk-db-wrong"));
   EXPECT_EQ(status_of(wrong), 401);
   EXPECT_EQ(error_of(wrong)["type"], "incorrect_api_key_error");
+  EXPECT_EQ(error_of(none)["code"], "invalid_api_key");
+  EXPECT_EQ(error_of(wrong)["code"], "invalid_api_key");
   EXPECT_EQ(wrong.find("sk-db-wrong"), std::string::npos) << "the key is echoed";
+  constexpr const char* kChallenge = "\r\nWWW-Authenticate: Bearer realm=\"daybreak\"\r\n";
+  EXPECT_NE(none.find(kChallenge), std::string::npos) << none;
+  EXPECT_NE(wrong.find(kChallenge), std::string::npos) << wrong;
   for (const char* path : {"/v1/completions", "/v1/responses", "/tokenize", "/detokenize",
                            "/invocations", "/v1/tokenizers/estimate-token-count"}) {
     EXPECT_EQ(status_of(post("{}", "", path)), 401) << path;
@@ -90,6 +38,7 @@ TEST_F(AdmissionTest, WithoutAKeyNothingButTheOpenRoutesAnswers) {
   const std::string anthropic = post("{}", "", kMessages);
   EXPECT_EQ(status_of(anthropic), 401);
   EXPECT_EQ(error_of(anthropic)["type"], "authentication_error");
+  EXPECT_NE(anthropic.find(kChallenge), std::string::npos) << anthropic;
   for (const char* path : {"/health", "/ready", "/ping", "/metrics", "/version", "/openapi.json"}) {
     EXPECT_EQ(status_of(api_->get(path)), 200) << path;
   }
@@ -213,6 +162,7 @@ TEST_F(AdmissionTest, RatesSayWhatIsLeftAndWhenToRetry) {
   const std::string third = post(chat_body(), bearer(key));
   EXPECT_EQ(status_of(third), 429);
   EXPECT_EQ(error_of(third)["type"], "rate_limit_reached_error");
+  EXPECT_EQ(error_of(third)["code"], "rate_limit_exceeded");
   EXPECT_NE(third.find("x-should-retry: true\r\n"), std::string::npos) << third;
   EXPECT_NE(third.find("Retry-After: 30\r\n"), std::string::npos) << third;
   EXPECT_NE(third.find("retry-after-ms: 30000\r\n"), std::string::npos) << third;
@@ -232,6 +182,7 @@ TEST_F(AdmissionTest, AQuotaIsNoReasonToRetry) {
   }
   EXPECT_EQ(status_of(reply), 429) << reply;
   EXPECT_EQ(error_of(reply)["type"], "exceeded_current_quota_error");
+  EXPECT_EQ(error_of(reply)["code"], "insufficient_quota");
   EXPECT_NE(reply.find("x-should-retry: false\r\n"), std::string::npos) << reply;
   std::int64_t used = 0;
   for (const access::Usage& usage : entries()) {
@@ -321,14 +272,14 @@ TEST_F(AdmissionTest, WhoLosesItsPlaceInTheQueueIsToldSoAndPaysNothing) {
   const std::string key = add_key(settings);
   start([](const engine::GenerateRequest&) {
     engine::Script script;
-    script.error = Error{Errc::kResourceLimit, "engine: full, try again later"};
+    script.error = Error{Errc::kResourceLimit, "the server is busy, try again later"};
     return script;
   });
   for (const char* more : {"", R"("stream":true)"}) {
     const std::string reply = post(chat_body(more), bearer(key));
     EXPECT_EQ(status_of(reply), 429) << reply;
     EXPECT_NE(reply.find("Retry-After: 1\r\n"), std::string::npos) << reply;
-    EXPECT_EQ(error_of(reply)["message"], "engine: full, try again later");
+    EXPECT_EQ(error_of(reply)["message"], "the server is busy, try again later");
     EXPECT_TRUE(api_->engine.requests().back().yields_place);
     EXPECT_TRUE(api_->engine.requests().back().may_displace);
   }
@@ -401,6 +352,35 @@ TEST_F(AdmissionTest, TheTimelineIsForAdministrators) {
   const std::string reply = get(bearer(admin));
   EXPECT_EQ(status_of(reply), 200);
   EXPECT_TRUE(Json::parse(body_of(reply)).contains("traceEvents"));
+}
+
+// Moonshot's clients ask what is left, in dollars.
+TEST_F(AdmissionTest, TheBalanceIsWhatIsLeftOfTheMonthsMoney) {
+  access::KeySettings rich = access::test_settings();
+  const std::string unlimited = add_key(rich);
+  rich.limits.micro_usd_per_month = 2'000'000;
+  const std::string limited = add_key(rich);
+  start();
+  const auto ask = [&](const std::string& headers) {
+    RawClient client(api_->server->port());
+    client.send("GET /v1/users/me/balance HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
+    return client.read_response();
+  };
+  const std::string before = ask(bearer(limited));
+  ASSERT_EQ(status_of(before), 200) << before;
+  EXPECT_EQ(body_of(before),
+            R"({"code":0,"data":{"available_balance":2.000000,"voucher_balance":0,)"
+            R"("cash_balance":2.000000},"scode":"0x0","status":true})");
+  ASSERT_EQ(status_of(post(R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":100})",
+                           bearer(limited))),
+            200);
+  const double left = Json::parse(body_of(ask(bearer(limited))))["data"]["available_balance"];
+  EXPECT_LT(left, 2.0);
+  EXPECT_GT(left, 1.9);
+  EXPECT_EQ(status_of(ask(bearer(unlimited))), 404);
+  EXPECT_EQ(status_of(ask("")), 401);
+  TestApi open(TestApi::says(kAnswer));
+  EXPECT_EQ(status_of(open.get("/v1/users/me/balance")), 404);
 }
 
 }  // namespace

@@ -41,9 +41,9 @@ class Answers {
       cancel();
       co_return std::move(batches).error();
     }
+    std::ranges::for_each(*batches, [this](const Batch& batch) { note(batch); });
     std::vector<ChoiceDelta> out;
     for (const Batch& batch : *batches) {
-      times_[batch.choice] = batch.times;
       if (Status status = consume(batch, out); !status) {
         failure_ = status.error().code;
         cancel();
@@ -63,6 +63,19 @@ class Answers {
     }
   }
 
+  // Cancels what is still generated, and waits until the generator is through with it: from then on
+  // started() is final and no choice takes a place in the generator. Within one step.
+  boost::asio::awaitable<void> settle() {
+    cancel();
+    while (!settled()) {
+      const auto batches = co_await mailbox_->next();
+      if (!batches) {
+        co_return;  // so much was waiting that what came last is not known
+      }
+      std::ranges::for_each(*batches, [this](const Batch& batch) { note(batch); });
+    }
+  }
+
   [[nodiscard]] bool done() const {
     return std::ranges::all_of(choices_, [](const Choice& choice) { return choice.finished(); });
   }
@@ -70,6 +83,14 @@ class Answers {
   [[nodiscard]] std::optional<Errc> failure() const { return failure_; }
   // Of each choice, as far as the generator has told.
   [[nodiscard]] const std::vector<engine::RequestTimes>& times() const { return times_; }
+  // Whether the generator has begun with that choice; with any of them.
+  [[nodiscard]] bool started(std::size_t choice) const {
+    return times_[choice].started.has_value();
+  }
+  [[nodiscard]] bool started() const {
+    return std::ranges::any_of(
+        times_, [](const engine::RequestTimes& times) { return times.started.has_value(); });
+  }
   [[nodiscard]] std::span<const engine::RequestId> engine_ids() const { return ids_; }
   // Of each choice that has ended.
   [[nodiscard]] std::vector<std::string_view> finish_reasons() const {
@@ -108,6 +129,7 @@ class Answers {
   template <class RequestFn>
   Status submit_each(RequestFn request) {
     times_.resize(choices_.size());
+    ended_.resize(choices_.size());
     for (std::size_t i = 0; i < choices_.size(); ++i) {
       auto id = context_.generator.submit(
           request(i),
@@ -142,8 +164,23 @@ class Answers {
   std::vector<Choice> choices_;
 
  private:
+  void note(const Batch& batch) {
+    times_[batch.choice] = batch.times;
+    ended_[batch.choice] = ended_[batch.choice] || batch.finish.has_value();
+  }
+  // Of a choice that is finished here the generator is told at once; it says nothing that matters.
+  [[nodiscard]] bool settled() const {
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (!ended_[i] && !choices_[i].finished()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   std::vector<engine::RequestId> ids_;
   std::vector<engine::RequestTimes> times_;
+  std::vector<bool> ended_;  // the generator has said its last word
   std::optional<Errc> failure_;
   std::optional<std::chrono::steady_clock::time_point> first_token_;
   bool cancelled_ = false;

@@ -49,7 +49,11 @@ TEST(AnthropicFault, BadRequestsAreRefusedInAnthropicsShape) {
            Case{"{", 400, "invalid_request_error", ""},
            Case{R"({"model":"nano","messages":[{"role":"user","content":"x"}]})", 400,
                 "invalid_request_error", "max_tokens: expected"},
-           Case{anthropic_body(R"("x":)" + deep), 413, "request_too_large", "deeper than 70"},
+           Case{anthropic_body(R"("x":)" + deep), 400, "invalid_request_error", "deeper than 70"},
+           Case{anthropic_body("",
+                               R"([{"role":"user","content":"x"},{"role":"tool","content":"y"}])"),
+                400, "invalid_request_error",
+                R"(messages[1].role: expected "user", "assistant" or "system", found "tool")"},
            Case{R"({"model":"claude","max_tokens":5,"messages":[{"role":"user","content":"x"}]})",
                 404, "not_found_error", "no model 'claude' here"},
            Case{anthropic_body("", R"([{"role":"user","content":[{"type":"image","source":)"
@@ -71,6 +75,27 @@ TEST(AnthropicFault, BadRequestsAreRefusedInAnthropicsShape) {
   const std::string count = api.post("{}", "/v1/messages/count_tokens");
   EXPECT_TRUE(error_of(count, 400, "invalid_request_error").starts_with("model: "));
   EXPECT_EQ(api.engine.requests().size(), 0U);
+}
+
+TEST(AnthropicFault, WhatTheHttpLayerRefusesHasTheSameShape) {
+  TestApi api(hanging, {.limits = {.body_bytes = 4096}});
+  for (const char* path : {"/v1/messages", "/anthropic/v1/messages", "/v1/messages/count_tokens"}) {
+    const std::string large = api.post(std::string(1U << 20U, ' '), path);
+    EXPECT_NE(error_of(large, 413, "request_too_large").find("limit of 4096 bytes"),
+              std::string::npos);
+    RawClient client(api.server->port());
+    client.send("POST " + std::string(path) +
+                "?beta=true HTTP/1.1\r\nHost: x\r\nx-request-id: mine\r\nTransfer-Encoding: "
+                "chunked\r\n\r\n1001\r\n");
+    client.send(std::string(0x1001, ' '));
+    const std::string chunked = client.read_response();
+    error_of(chunked, 413, "request_too_large");
+    EXPECT_NE(chunked.find("\r\nrequest-id: mine\r\n"), std::string::npos) << chunked;
+    error_of(api.get(path), 405, "invalid_request_error");
+  }
+  error_of(api.get("/anthropic/v1/nothing"), 404, "not_found_error");
+  const std::string other = api.post(std::string(1U << 20U, ' '));
+  EXPECT_TRUE(Json::parse(body_of(other))["error"].contains("code")) << "OpenAI's shape elsewhere";
 }
 
 // Clients look for these words.

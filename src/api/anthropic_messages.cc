@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/anthropic_reply.h"
 #include "api/on_worker.h"
 #include "api/random.h"
@@ -160,23 +161,18 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Co
   return call;
 }
 
-http::Response count(const http::Request& request, const Context& context) {
+Result<Counted> count(const http::Request& request, const Context& context) {
   bool show_thinking = true;
-  const auto chat = read_request(request, AnthropicCall::kCountTokens, context, show_thinking);
-  if (!chat) {
-    return anthropic_error_response(request, chat.error());
-  }
-  http::Response response;
-  response.headers = anthropic_headers(request.id, chat->request.ignored_fields);
-  response.body = chat::anthropic_count_json(chat->billed_prompt_tokens);
-  return response;
+  DAYBREAK_TRY(PreparedChat chat,
+               read_request(request, AnthropicCall::kCountTokens, context, show_thinking));
+  Counted out{.model = std::move(chat.request.model), .response = {}};
+  out.response.headers = anthropic_headers(request.id, chat.request.ignored_fields);
+  out.response.body = chat::anthropic_count_json(chat.billed_prompt_tokens);
+  return out;
 }
 
 http::Task<void> handle_count(Context& context, http::Exchange& exchange) {
-  std::optional<http::Response> response;
-  const std::function<void()> work = [&] { response = count(exchange.request(), context); };
-  co_await on_worker(context, work);
-  co_await exchange.respond(*std::move(response));
+  co_await answer_counted(context, exchange, anthropic_error_response, count);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include "api/anthropic_reply.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "api/error_reply.h"
 #include "api/ignored_fields.h"
 #include "chat/anthropic_json.h"
 
@@ -13,9 +15,7 @@ http::Response anthropic_error_response(const http::Request& request, const Erro
   response.status = error.code == Errc::kUnsupported ? 400 : http_status(error.code);
   response.body = chat::anthropic_error_json(in_anthropic_terms(error), request.id);
   response.headers = anthropic_headers(request.id, {});
-  if (error.code == Errc::kResourceLimit || error.code == Errc::kUnavailable) {
-    response.headers.push_back({"Retry-After", "1"});
-  }
+  std::ranges::move(error_headers(error.code), std::back_inserter(response.headers));
   return response;
 }
 

@@ -12,7 +12,7 @@
 
 namespace daybreak::api {
 
-// Returns the answer for an error: its status, its JSON, and Retry-After where trying again helps.
+// Returns the answer for an error: its status, its JSON, and error_headers().
 // Clients repeat a 5xx, so that what this build cannot do (kUnsupported) is 400 here.
 [[nodiscard]] http::Response anthropic_error_response(const http::Request& request,
                                                       const Error& error);

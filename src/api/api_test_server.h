@@ -30,7 +30,6 @@ struct TestApiOptions {
   http::RequestLimits limits{};
   std::string host = "127.0.0.1";
   chat::ChatLimits chat_limits{};
-  chat::Contract contract = chat::Contract::kOpen;
   std::size_t model_context = 0;
   std::chrono::milliseconds keep_alive_comments{0};
   ResponseStoreOptions responses{};
@@ -61,7 +60,6 @@ class TestApi {
                                  .version = "1.2.3",
                                  .created = 1234,
                                  .limits = options.chat_limits,
-                                 .contract = options.contract,
                                  .model_context = options.model_context,
                                  .keep_alive_comments = options.keep_alive_comments,
                                  .responses = options.responses,

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "api/reply.h"
+
 namespace daybreak::api {
 namespace {
 
@@ -25,7 +27,6 @@ bool was_cut(int status) { return try_again(status) || status == 499; }
 
 constexpr std::size_t kPollMs = 50;
 constexpr std::size_t kTurnMs = 1'000;
-constexpr std::size_t kMaxTries = 100;
 constexpr std::size_t kLongestWaitMs = 30'000;
 
 // How long a refusal says that its caller's rates ask to wait; nothing: they are not the reason.
@@ -34,7 +35,10 @@ std::optional<std::size_t> rate_wait_ms(const http::Response& response) {
   std::size_t ms = 0;
   const bool is_number =
       std::from_chars(text.data(), text.data() + text.size(), ms).ec == std::errc();
-  return response.status == 429 && is_number ? std::optional(ms) : std::nullopt;
+  // A full queue says how long to wait, too.
+  const bool is_rate =
+      response.status == 429 && response.body.find("rate_limit_reached_error") != std::string::npos;
+  return is_rate && is_number ? std::optional(ms) : std::nullopt;
 }
 
 // Such as a quota, which is no better in a minute.
@@ -111,9 +115,7 @@ Task<void> BatchRun::sleep(std::size_t milliseconds) {
 
 Task<void> BatchRun::work() {
   for (;;) {
-    while (stop_ == Stop::kNo && options_.busy && options_.busy()) {
-      co_await sleep(kPollMs);
-    }
+    co_await wait_for_turn();
     if (stop_ == Stop::kLater) {
       left_ = left_ || !ended_;
       co_return;
@@ -234,11 +236,17 @@ Task<std::optional<http::Response>> BatchRun::answer(const BatchRequest& request
       co_return std::nullopt;
     }
     const auto rate_ms = rate_wait_ms(response);
-    if (!try_again(response.status) || is_final(response) || (!rate_ms && tries++ == kMaxTries)) {
+    const bool displaced = exchange.noted(kDisplacedNote);
+    const bool counts = !rate_ms && !displaced;
+    if (!try_again(response.status) || is_final(response) ||
+        (counts && tries++ == options_.max_tries)) {
       co_return response;
     }
     if (rate_ms) {
       co_await wait_for_rate(*rate_ms);
+    } else if (displaced) {
+      co_await wait(kPollMs);
+      co_await wait_for_turn();
     } else {
       co_await wait(wait_ms);
       wait_ms = std::min(2 * wait_ms, kLongestWaitMs);
@@ -261,6 +269,13 @@ Task<void> BatchRun::wait_for_rate(std::size_t milliseconds) {
   }
 }
 
+// Lets others go first.
+Task<void> BatchRun::wait_for_turn() {
+  while (stop_ == Stop::kNo && options_.busy && options_.busy()) {
+    co_await sleep(kPollMs);
+  }
+}
+
 // Waits, but not beyond the end of the run.
 Task<void> BatchRun::wait(std::size_t milliseconds) {
   for (std::size_t waited = 0; waited < milliseconds && stop_ == Stop::kNo; waited += kPollMs) {
@@ -269,10 +284,11 @@ Task<void> BatchRun::wait(std::size_t milliseconds) {
 }
 
 void BatchRun::record(const std::string& line, bool completed) {
-  if (output_.bytes() + line.size() + 1 > options_.max_output_bytes) {
-    left_ = true;
-    return fail({Errc::kTooLarge, "output: at most " + std::to_string(options_.max_output_bytes) +
-                                      " bytes are allowed for it"});
+  if (options_.may_write) {
+    if (Status may = options_.may_write(line.size() + 1); !may) {
+      left_ = true;
+      return fail(std::move(may).error());
+    }
   }
   if (Status status = output_.write(line, completed); !status) {
     left_ = true;

@@ -30,7 +30,7 @@ struct BatchRunOptions {
   std::size_t max_in_flight = 4;
   std::size_t max_lines = kMaxBatchLines;
   std::size_t max_line_bytes = kMaxJsonLineBytes;
-  std::uint64_t max_output_bytes = std::uint64_t{1} << 62U;
+  std::size_t max_tries = 100;  // of a line, while the generator has no place for it
   // Whether others wait for the generator: nothing new is begun meanwhile. Empty: never.
   std::function<bool()> busy = nullptr;
   std::function<void()> on_line = nullptr;  // after each line that was dealt with
@@ -38,6 +38,8 @@ struct BatchRunOptions {
   std::optional<std::int64_t> principal = {};
   // Asked before each line is begun; an error ends the run with it. Empty: always.
   std::function<Status()> may_go_on = nullptr;
+  // Asked before so many bytes more are written; an error ends the run with it. Empty: always.
+  std::function<Status(std::size_t bytes)> may_write = nullptr;
   // Called about each second while a line waits because its caller has reached a rate.
   // May stop the run.
   std::function<void()> on_rate_limit = nullptr;
@@ -63,9 +65,10 @@ class BatchRun {
 
   // Returns when every line has been dealt with, or was left after stop(kLater). A wrong line is an
   // error line and never stops the others; one that reaches a rate of its caller waits, one that
-  // reaches a quota is an error line. Errors: those of may_go_on, kIo, kInvalidArgument (the output
-  // answers another input), kTooLarge (more lines or bytes than allowed); all that is written
-  // stays.
+  // reaches a quota is an error line. One that finds no place in the generator's queue is tried
+  // again, up to max_tries times; one that found a place and lost it to another as often as that
+  // happens. Errors: those of may_go_on and may_write, kIo, kInvalidArgument (the output answers
+  // another input), kTooLarge (more lines than allowed); all that is written stays.
   http::Task<Status> run();
 
   // Ends the run early. Requests in flight go on after kLater, unless cut() follows.
@@ -92,6 +95,7 @@ class BatchRun {
   http::Task<void> wait_for_rate(std::size_t milliseconds);
   std::optional<Line> next_line();
   Result<BatchRequest> read(const Line& line, std::string& custom_id);
+  http::Task<void> wait_for_turn();
   void record(const std::string& line, bool completed);
   void fail(Error error);
 

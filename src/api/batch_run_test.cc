@@ -16,6 +16,7 @@
 #include <map>
 
 #include "api/batch_test_files.h"
+#include "api/reply.h"
 
 namespace daybreak::api {
 namespace {
@@ -29,7 +30,8 @@ struct Served {
   std::size_t now = 0;
   std::size_t most = 0;
   std::chrono::milliseconds delay{1};
-  int refusals = 0;  // so many 429 first
+  int refusals = 0;       // so many 429 first
+  int displacements = 0;  // of these, so many after a place had been found
 };
 
 Task<void> serve(Served& served, Exchange& exchange) {
@@ -43,6 +45,10 @@ Task<void> serve(Served& served, Exchange& exchange) {
   } else if (served.refusals > 0) {
     --served.refusals;
     response.status = 429;
+    if (served.displacements > 0) {
+      --served.displacements;
+      exchange.note({std::string(kDisplacedNote), 1});
+    }
   } else {
     ++served.bodies[exchange.request().body];
   }
@@ -317,13 +323,26 @@ TEST(BatchRun, BoundsOfLinesAndBytesEndTheRun) {
   const Ran more = run_batch({paths.input, dir.file("out2"), ""}, served, lines);
   EXPECT_EQ(more.status.error().code, Errc::kTooLarge);
   EXPECT_FALSE(more.complete);
-  BatchRunOptions bytes;
-  bytes.max_output_bytes = dir.read("out").size();
-  EXPECT_TRUE(run_batch({paths.input, dir.file("out3"), ""}, served, bytes).status);
-  --bytes.max_output_bytes;
-  const Ran full = run_batch({paths.input, dir.file("out4"), ""}, served, bytes);
-  EXPECT_EQ(full.status.error().code, Errc::kTooLarge);
-  EXPECT_LE(dir.read("out4").size(), bytes.max_output_bytes);
+  std::size_t room = dir.read("out").size();
+  const auto within = [](std::size_t& left) {
+    BatchRunOptions bytes;
+    bytes.may_write = [&left](std::size_t count) {
+      if (count > left) {
+        return Status(Error{Errc::kResourceLimit, "no room"});
+      }
+      left -= count;
+      return ok();
+    };
+    return bytes;
+  };
+  std::size_t left = room;
+  EXPECT_TRUE(run_batch({paths.input, dir.file("out3"), ""}, served, within(left)).status);
+  EXPECT_EQ(left, 0U);
+  left = --room;
+  const Ran full = run_batch({paths.input, dir.file("out4"), ""}, served, within(left));
+  EXPECT_EQ(full.status.error().message, "no room");
+  EXPECT_FALSE(full.complete);
+  EXPECT_LE(dir.read("out4").size(), room);
   parse_lines(dir.read("out4"));
 }
 
@@ -335,6 +354,23 @@ TEST(BatchRun, AFullQueueIsWaitedForAndNeverTheAnswer) {
   const Ran ran = run_batch(paths, served);
   EXPECT_EQ(ran.counts.completed, 4U);
   EXPECT_EQ(ran.counts.failed, 0U);
+}
+
+TEST(BatchRun, ALineThatLostItsPlaceHasNotHadItsTry) {
+  const TemporaryDirectory dir;
+  Served served;
+  BatchRunOptions options;
+  options.max_in_flight = 1;
+  options.max_tries = 2;
+  served.refusals = 5;
+  served.displacements = 4;
+  const BatchPaths paths{dir.write("in", many(1)), dir.file("out"), dir.file("err")};
+  EXPECT_EQ(run_batch(paths, served, options).counts.completed, 1U);
+  // One that never found a place has.
+  served.refusals = 2;
+  const Ran refused = run_batch({paths.input, dir.file("out2"), ""}, served, options);
+  EXPECT_EQ(refused.counts.failed, 1U);
+  EXPECT_EQ(served.refusals, 0);
 }
 
 TEST(BatchRun, NothingNewIsBegunWhileOthersWait) {

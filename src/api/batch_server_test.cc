@@ -292,6 +292,50 @@ TEST(BatchServer, BoundsOfBytesAndFiles) {
   upload(api, std::string(99, 'y'));
 }
 
+TEST(BatchServer, WhatABatchHasWrittenSoFarTakesRoomAlsoAfterARestart) {
+  const TemporaryDirectory dir;
+  TestApiOptions options = with_files(dir);
+  options.batches.max_bytes = 20'000;
+  options.batches.in_flight = 1;
+  // Answers once, ever.
+  const auto script = [hang = std::make_shared<std::atomic<bool>>(false),
+                       says = TestApi::says("ok")](const GenerateRequest& request) {
+    Script made = says(request);
+    made.hang = hang->exchange(true);
+    return made;
+  };
+  const std::string input = lines(3);
+  std::size_t room = options.batches.max_bytes - 2 * input.size();
+  std::string id;
+  std::string waiting;
+  {
+    TestApi api(script, options);
+    id = create(api, upload(api, input));
+    EXPECT_TRUE(eventually([&] { return batch_of(api, id)["request_counts"]["completed"] == 1; }));
+    EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 2; }));
+    const Json record = Json::parse(dir.read("state/batches/" + id + ".json"));
+    const std::size_t before = room;
+    waiting = create(api, upload(api, input));
+    room -= dir.read("state/files/" + record["output_id"].get<std::string>()).size();
+    EXPECT_LT(room, before);
+    json_of(upload_reply(api, std::string(room + 1, 'x')), 429);
+  }
+  // As if the other one had begun before it made room for this one.
+  const Json other = Json::parse(dir.read("state/batches/" + waiting + ".json"));
+  dir.write("state/files/" + other["output_id"].get<std::string>(), std::string(1'000, 'x'));
+  room -= 1'000;
+  TestApi api(script, options);
+  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 1; }));
+  json_of(upload_reply(api, std::string(room + 1, 'x')), 429);
+  upload(api, std::string(room, 'x'));
+  // Now nothing is left for what the batch has to write yet.
+  json_of(api.post("", "/v1/batches/" + id + "/cancel"));
+  const Json failed = wait_for(api, id, "failed");
+  EXPECT_NE(failed["errors"].dump().find("output: this server keeps at most"), std::string::npos)
+      << failed.dump();
+  EXPECT_EQ(parse_lines(content(api, failed["output_file_id"])).size(), 1U);
+}
+
 TEST(BatchServer, BadRequestsAreRefusedWithAReason) {
   const TemporaryDirectory dir;
   TestApi api(TestApi::says("ok"), with_files(dir));

@@ -71,11 +71,14 @@ Result<std::unique_ptr<BatchService>> BatchService::start(const BatchOptions& op
   DAYBREAK_CHECK_OK(service->lock_directory());
   DAYBREAK_TRY(service->files_, FileStore::open({.directory = (directory / "files").string(),
                                                  .max_bytes = options.max_bytes,
-                                                 .max_files = options.max_files},
+                                                 .max_files = options.max_files,
+                                                 .owner_share = options.owner_share},
                                                 service->random_));
-  DAYBREAK_TRY(service->batches_, BatchStore::open((directory / "batches").string()));
+  DAYBREAK_TRY(service->batches_,
+               BatchStore::open((directory / "batches").string(), options.owner_share));
   service->files_->remove_orphans(
       [&](std::string_view id) { return service->batches_->user_of(id).has_value(); });
+  service->count_outcomes();
   boost::asio::co_spawn(service->loop_, service->serve(), [](const std::exception_ptr& thrown) {
     if (thrown) {
       std::rethrow_exception(thrown);  // nothing in serve() throws but for want of memory
@@ -105,6 +108,19 @@ Status BatchService::lock_directory() {
                  options_.directory + ": another server has this files_dir"};
   }
   return ok();
+}
+
+// What unfinished batches have written takes room, also while others run.
+void BatchService::count_outcomes() {
+  for (const BatchRecord& batch : batches_->unfinished()) {
+    std::uint64_t bytes = 0;
+    for (const std::string& id : {batch.output_id, batch.error_id}) {
+      std::error_code none;
+      const std::uintmax_t size = fs::file_size(files_->path(id), none);
+      bytes += none ? 0 : size;
+    }
+    files_->set_growing(batch.output_id, batch.owner, bytes);
+  }
 }
 
 void BatchService::wake() {
@@ -264,14 +280,17 @@ Task<Status> BatchService::run_lines(const BatchRecord& batch, bool& complete) {
   if (!output) {
     co_return std::move(output).error();
   }
+  files_->set_growing(batch.output_id, batch.owner, (*output)->bytes());
   BatchRunOptions options{.endpoint = batch.endpoint,
                           .max_in_flight = options_.in_flight,
                           .max_lines = options_.max_lines,
-                          .max_output_bytes = (*output)->bytes() + files_->room(),
                           .busy = worker_.busy,
                           .principal = batch.key};
   options.may_go_on = [&] {
     return worker_.may_run ? worker_.may_run(access::KeyId{batch.key}) : ok();
+  };
+  options.may_write = [&](std::size_t bytes) {
+    return files_->grow(batch.output_id, batch.owner, bytes);
   };
   options.on_rate_limit = [&] {
     if (batches_->next(batch.id) != batch.id) {  // somebody else waits
@@ -336,6 +355,7 @@ Status BatchService::finalize(const std::string& id, const Status& ended) {
                  files_->adopt(file, id + kind, "batch_output", batch.owner));
     return true;
   };
+  files_->set_growing(batch.output_id, batch.owner, 0);
   DAYBREAK_TRY(const bool has_output, take_in(batch.output_id, "_output.jsonl"));
   DAYBREAK_TRY(const bool has_errors, take_in(batch.error_id, "_error.jsonl"));
   DAYBREAK_TRY(const BatchRecord done, batches_->update(id, [&](BatchRecord& record) {

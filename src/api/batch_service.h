@@ -71,6 +71,7 @@ class BatchService {
   http::Task<void> run_batch(std::string id);
   http::Task<Status> run_lines(const BatchRecord& batch, bool& complete);
   Status lock_directory();
+  void count_outcomes();
   void expire(BatchRun& run);
   Status validate(const BatchRecord& batch);
   Status finalize(const std::string& id, const Status& ended);

@@ -136,13 +136,14 @@ std::string BatchRecord::json() const {
          ",\"failed\":" + std::to_string(counts.failed) + "},\"metadata\":" + metadata + "}";
 }
 
-Result<std::unique_ptr<BatchStore>> BatchStore::open(std::string directory) {
+Result<std::unique_ptr<BatchStore>> BatchStore::open(std::string directory,
+                                                     OwnerShare owner_share) {
   std::error_code fault;
   fs::create_directories(directory, fault);
   if (fault) {
     return Error{Errc::kIo, directory + ": " + fault.message()};
   }
-  std::unique_ptr<BatchStore> store(new BatchStore(std::move(directory)));  // NOLINT: private
+  std::unique_ptr<BatchStore> store(new BatchStore(std::move(directory), owner_share));  // NOLINT
   DAYBREAK_CHECK_OK(store->load());
   return store;
 }
@@ -182,32 +183,62 @@ Status BatchStore::save(const BatchRecord& record) const {
 
 Status BatchStore::add(BatchRecord record) {
   const std::lock_guard lock(mutex_);
-  const auto unfinished =
-      std::ranges::count_if(batches_, [](const auto& one) { return !finished(one.second.status); });
-  if (static_cast<std::size_t>(unfinished) >= kMaxUnfinishedBatches) {
-    return Error{Errc::kResourceLimit, "batches: at most " + std::to_string(kMaxUnfinishedBatches) +
-                                           " can be unfinished, wait for one or cancel it"};
-  }
+  DAYBREAK_CHECK_OK(check_unfinished(record.owner));
   DAYBREAK_CHECK_OK(save(record));
   std::string id = record.id;
   batches_.emplace(std::move(id), std::move(record));
-  forget_oldest();
+  while (batches_.size() > kMaxBatches) {
+    forget_one();
+  }
   return ok();
 }
 
-void BatchStore::forget_oldest() {
-  while (batches_.size() > kMaxBatches) {
-    auto oldest = batches_.end();
-    for (auto at = batches_.begin(); at != batches_.end(); ++at) {
-      if (finished(at->second.status) &&
-          (oldest == batches_.end() || age(at->second) < age(oldest->second))) {
-        oldest = at;
+Status BatchStore::check_unfinished(const std::string& owner) const {
+  std::uint64_t all = 0;
+  std::uint64_t own = 0;
+  for (const auto& [id, record] : batches_) {
+    all += finished(record.status) ? 0 : 1;
+    own += !finished(record.status) && record.owner == owner ? 1 : 0;
+  }
+  const std::uint64_t share = owner_share_.of(kMaxUnfinishedBatches, owner);
+  if (own >= share && share < kMaxUnfinishedBatches) {
+    return Error{Errc::kResourceLimit,
+                 "batches: at most " + std::to_string(share) +
+                     " of a tenant or key can be unfinished (files_owner_percent), found " +
+                     std::to_string(own) + ", wait for one or cancel it"};
+  }
+  if (all >= kMaxUnfinishedBatches) {
+    return Error{Errc::kResourceLimit, "batches: at most " + std::to_string(kMaxUnfinishedBatches) +
+                                           " can be unfinished, wait for one or cancel it"};
+  }
+  return ok();
+}
+
+// So that nobody's batches go for those of one who has more. REQUIRES: one is finished.
+void BatchStore::forget_one() {
+  struct Finished {
+    std::size_t count = 0;
+    const BatchRecord* oldest = nullptr;
+  };
+  std::map<std::string_view, Finished> owners;
+  for (const auto& [id, record] : batches_) {
+    if (finished(record.status)) {
+      Finished& of_owner = owners[record.owner];
+      ++of_owner.count;
+      if (of_owner.oldest == nullptr || age(record) < age(*of_owner.oldest)) {
+        of_owner.oldest = &record;
       }
     }
-    std::error_code ignored;  // one that stays on disk is forgotten after the next start
-    fs::remove(path(oldest->first), ignored);
-    batches_.erase(oldest);
   }
+  // Of two who have as many it is the older one that goes.
+  const auto most = std::ranges::max_element(owners, [](const auto& a, const auto& b) {
+    return std::make_tuple(a.second.count, age(*b.second.oldest)) <
+           std::make_tuple(b.second.count, age(*a.second.oldest));
+  });
+  const std::string id = most->second.oldest->id;
+  std::error_code ignored;  // one that stays on disk is forgotten after the next start
+  fs::remove(path(id), ignored);
+  batches_.erase(id);
 }
 
 Result<BatchRecord> BatchStore::find(std::string_view id) const {
@@ -245,6 +276,17 @@ void BatchStore::count(std::string_view id, const BatchCounts& counts) {
   }
 }
 
+std::vector<BatchRecord> BatchStore::unfinished() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<BatchRecord> out;
+  for (const auto& [id, record] : batches_) {
+    if (!finished(record.status)) {
+      out.push_back(record);
+    }
+  }
+  return out;
+}
+
 std::vector<BatchRecord> BatchStore::list(std::string_view owner) const {
   std::vector<BatchRecord> out;
   {
@@ -262,10 +304,11 @@ std::vector<BatchRecord> BatchStore::list(std::string_view owner) const {
 std::optional<std::string> BatchStore::next(std::string_view last) const {
   const std::lock_guard lock(mutex_);
   const auto after = batches_.find(last);
-  // Those created after `last` come before the others.
+  // Those created after `last` come before the others; within a second, those that had begun.
   const auto rank = [&](const BatchRecord& record) {
     const bool later = after != batches_.end() && age(record) > age(after->second);
-    return std::make_tuple(!later, record.time(BatchTime::kCreated), record.id);
+    return std::make_tuple(!later, record.time(BatchTime::kCreated),
+                           record.time(BatchTime::kInProgress) == 0, record.id);
   };
   const BatchRecord* first = nullptr;
   for (const auto& [id, record] : batches_) {

@@ -16,12 +16,14 @@
 #include <vector>
 
 #include "api/batch_output.h"
+#include "api/owner_share.h"
 #include "base/result.h"
 
 namespace daybreak::api {
 
 inline constexpr std::size_t kMaxUnfinishedBatches = 100;
-inline constexpr std::size_t kMaxBatches = 1'000;  // the oldest finished one is forgotten first
+// One more makes whoever has most finished ones lose his oldest.
+inline constexpr std::size_t kMaxBatches = 1'000;
 
 enum class BatchStatus : std::uint8_t {
   kValidating,
@@ -80,9 +82,11 @@ struct BatchRecord {
 class BatchStore {
  public:
   // `directory` is made if it is not there. Errors: kIo, kCorrupt naming the file.
-  [[nodiscard]] static Result<std::unique_ptr<BatchStore>> open(std::string directory);
+  // `owner_share` is of kMaxUnfinishedBatches.
+  [[nodiscard]] static Result<std::unique_ptr<BatchStore>> open(std::string directory,
+                                                                OwnerShare owner_share = {});
 
-  // Keeps a new batch. Errors: kResourceLimit, kIo.
+  // Keeps a new batch. Errors: kResourceLimit (its owner's, or all, are unfinished), kIo.
   Status add(BatchRecord record);
   // Errors of these: kNotFound, also where it is another owner's.
   [[nodiscard]] Result<BatchRecord> find(std::string_view id) const;
@@ -92,6 +96,7 @@ class BatchStore {
   // Changes counts in memory alone: the outcomes on disk hold them.
   void count(std::string_view id, const BatchCounts& counts);
 
+  [[nodiscard]] std::vector<BatchRecord> unfinished() const;
   // All of an owner, newest first.
   [[nodiscard]] std::vector<BatchRecord> list(std::string_view owner) const;
   // The unfinished batch that was created first, or the first that was created after `last`, if
@@ -101,13 +106,16 @@ class BatchStore {
   [[nodiscard]] std::optional<std::string> user_of(std::string_view file_id) const;
 
  private:
-  explicit BatchStore(std::string directory) : directory_(std::move(directory)) {}
+  BatchStore(std::string directory, OwnerShare owner_share)
+      : directory_(std::move(directory)), owner_share_(owner_share) {}
   Status load();
   [[nodiscard]] Status save(const BatchRecord& record) const;
   [[nodiscard]] std::string path(std::string_view id) const;
-  void forget_oldest();
+  [[nodiscard]] Status check_unfinished(const std::string& owner) const;
+  void forget_one();
 
   const std::string directory_;
+  const OwnerShare owner_share_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, BatchRecord, std::less<>> batches_;
 };

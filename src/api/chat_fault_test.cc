@@ -49,9 +49,9 @@ std::vector<BadCase> bad_cases() {
       {chat_body(R"("seed":1,"seed":2)"), 400, "seed"},
       {lone, 400, ""},
       {"{\"model\":\"nano\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\xfe\"}]}", 400, ""},
-      {nested(100'000), 413, "deeper than 64 levels"},
+      {nested(100'000), 400, "deeper than 64 levels"},
       {R"({"model":"gpt","messages":[{"role":"user","content":"hi"}]})", 404, "gpt"},
-      {chat_body(R"("max_tokens":99999999)"), 400, "max_tokens: 99999999 do not fit"},
+      {chat_body(R"("max_tokens":99999999)"), 400, "max_tokens asks for 99999999 more"},
       {chat_body(R"("logit_bias":{"99999999":1})"), 400, "logit_bias"},
   };
 }
@@ -82,7 +82,7 @@ TEST(ChatFault, BadRequestsAreRefusedInOpenAisShape) {
 TEST(ChatFault, LengthThatDoesNotFitNamesTheFieldSentAndWhatLimitsIt) {
   struct Case {
     std::string fields;
-    std::string param;
+    std::string field;
     std::size_t model_context;
     std::string limit;
   };
@@ -99,9 +99,11 @@ TEST(ChatFault, LengthThatDoesNotFitNamesTheFieldSentAndWhatLimitsIt) {
     const std::string reply = api.post(chat_body(c.fields));
     EXPECT_EQ(status_of(reply), 400);
     const Json error = Json::parse(body_of(reply))["error"];
-    EXPECT_EQ(error["param"], c.param);
+    EXPECT_EQ(error["param"], "messages");
+    EXPECT_EQ(error["code"], "context_length_exceeded");
     const std::string message = error["message"];
-    EXPECT_TRUE(message.starts_with(c.param + ": 5000 do not fit: ")) << message;
+    EXPECT_NE(message.find(" tokens and " + c.field + " asks for 5000 more, "), std::string::npos)
+        << message;
     EXPECT_TRUE(message.ends_with(c.limit)) << message;
   }
 }
@@ -152,6 +154,35 @@ TEST(ChatFault, PromptBeyondTheContextIsRefusedByNumber) {
   EXPECT_NE(reply.find("has 20"), std::string::npos) << reply;
 }
 
+// The same two errors by every route that has OpenAI's shape.
+TEST(ChatFault, UnknownModelsAndLongPromptsHaveOpenAisCodes) {
+  TestApi api(hanging, {.engine = {.context_tokens = 20}});
+  const std::string text = std::string(500, 'x') + "\"";
+  const std::string message = R"("messages":[{"role":"user","content":")" + text + "}]";
+  struct Case {
+    const char* path;
+    std::string rest;
+    const char* param;
+  };
+  for (const Case& c : {Case{"/v1/chat/completions", message, "messages"},
+                        Case{"/invocations", message, "messages"},
+                        Case{"/v1/completions", R"("prompt":")" + text, "prompt"},
+                        Case{"/v1/responses", R"("input":")" + text, "input"}}) {
+    const std::string unknown = api.post(R"({"model":"gpt-4o",)" + c.rest + "}", c.path);
+    EXPECT_EQ(status_of(unknown), 404) << c.path;
+    const Json missing = Json::parse(body_of(unknown))["error"];
+    EXPECT_EQ(missing["code"], "model_not_found") << c.path;
+    EXPECT_EQ(missing["param"], "model") << c.path;
+    const std::string reply = api.post(R"({"model":"nano",)" + c.rest + "}", c.path);
+    EXPECT_EQ(status_of(reply), 400) << c.path << reply;
+    const Json error = Json::parse(body_of(reply))["error"];
+    EXPECT_EQ(error["code"], "context_length_exceeded") << c.path;
+    EXPECT_EQ(error["param"], c.param) << c.path;
+  }
+  const std::string name = api.get("/v1/models/gpt-4o");
+  EXPECT_EQ(Json::parse(body_of(name))["error"]["code"], "model_not_found") << name;
+}
+
 TEST(ChatFault, ClientThatLeavesBeforeTheFirstByteStopsTheEngine) {
   for (const char* more : {"", R"("stream":true)", R"("n":3)"}) {
     SCOPED_TRACE(more);
@@ -187,12 +218,63 @@ TEST(ChatFault, ClientThatLeavesMidStreamStopsTheEngine) {
 
 TEST(ChatFault, FullQueueIs429WithRetryAfterAndLeavesNothingBehind) {
   TestApi api(hanging, {.engine = {.max_sequences = 1, .max_queue = 1}});
-  const std::string reply = api.post(chat_body(R"("n":3)"));
+  RawClient first(api.server->port());
+  first.send(TestApi::request_text(chat_body(), "/v1/chat/completions"));
+  ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 1; }));
+  const std::string reply = api.post(chat_body(R"("n":2)"));
   EXPECT_EQ(status_of(reply), 429) << reply;
   EXPECT_NE(reply.find("Retry-After: "), std::string::npos);
-  EXPECT_EQ(Json::parse(body_of(reply))["error"]["type"], "engine_overloaded_error");
-  // The two that had been accepted are not left running.
-  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 2; }));
+  const Json error = Json::parse(body_of(reply))["error"];
+  EXPECT_EQ(error["type"], "engine_overloaded_error");
+  EXPECT_EQ(error["code"], "rate_limit_exceeded");
+  EXPECT_EQ(error["message"],
+            "the server is busy: 1 requests wait already, as many as may; try again later");
+  // The one that had been accepted is not left running.
+  EXPECT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 1; }));
+}
+
+// Trying again would never help.
+TEST(ChatFault, MoreChoicesThanTheQueueEverHoldsAreRefusedInAdvance) {
+  TestApi api(TestApi::says("ok"), {.engine = {.max_sequences = 1, .max_queue = 2}});
+  const auto refused = [&](const std::string& body, const std::string& path) {
+    const std::string reply = api.post(body, path);
+    EXPECT_EQ(status_of(reply), 400) << reply;
+    return Json::parse(body_of(reply))["error"];
+  };
+  const std::string rule =
+      ": expected at most 3 choices in all, the requests that can wait here "
+      "(max_queue), found ";
+  const Json chat = refused(chat_body(R"("n":4)"), "/v1/chat/completions");
+  EXPECT_EQ(chat["message"], "n" + rule + "4");
+  EXPECT_EQ(chat["param"], "n");
+  const Json one = refused(R"({"prompt":"a","n":4,"max_tokens":2})", "/v1/completions");
+  EXPECT_EQ(one["message"], "n" + rule + "4");
+  const Json many = refused(R"({"prompt":["a","b"],"n":2,"max_tokens":2})", "/v1/completions");
+  EXPECT_EQ(many["message"], "prompt" + rule + "2 prompts with n of 2");
+  EXPECT_TRUE(api.engine.requests().empty());
+  EXPECT_EQ(api.engine.stats().rejected, 0U);
+  const std::string three = R"({"prompt":["a","b","c"],"max_tokens":2})";
+  EXPECT_EQ(status_of(api.post(three, "/v1/completions")), 200);
+}
+
+TEST(ChatFault, TheLogTellsThatARequestGaveItsPlaceAway) {
+  TestApi api([](const GenerateRequest&) {
+    Script script;
+    script.error = Error{Errc::kResourceLimit, "engine: expected at most 1 waiting requests"};
+    script.displaced = true;
+    return script;
+  });
+  for (const char* more : {"", R"("stream":true)"}) {
+    EXPECT_EQ(status_of(api.post(chat_body(more))), 429);
+  }
+  const auto count = [&] {
+    const std::string log = api.logged();
+    const std::size_t first = log.find(" displaced=1 ");
+    return first == std::string::npos                                  ? 0
+           : log.find(" displaced=1 ", first + 1) != std::string::npos ? 2
+                                                                       : 1;
+  };
+  EXPECT_TRUE(eventually([&] { return count() == 2; })) << api.logged();
 }
 
 TEST(ChatFault, ErrorBeforeTheFirstTokenIsAStatusInBothForms) {

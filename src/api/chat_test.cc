@@ -75,6 +75,30 @@ TEST(Chat, StreamCarriesUsageInTheLastChoiceAndInAFinalChunk) {
   EXPECT_EQ(final_chunk["usage"], Json::parse(body_of(api.post(chat_body())))["usage"]);
 }
 
+TEST(Chat, EveryChoiceEndsWithTheUsageSoFarAndTheLastWithAllOfIt) {
+  TestApi api(TestApi::says(kAnswer));
+  const auto events = api.post_stream(chat_body(R"("stream":true,"n":3)"));
+  std::vector<std::size_t> completion;
+  Json last;
+  for (const std::string& event : events) {
+    if (event == "[DONE]") {
+      continue;
+    }
+    const Json chunk = Json::parse(event);
+    if (chunk["choices"].empty()) {
+      EXPECT_EQ(chunk["usage"], last);
+    } else if (!chunk["choices"][0]["finish_reason"].is_null()) {
+      last = chunk["choices"][0]["usage"];
+      completion.push_back(last["completion_tokens"].get<std::size_t>());
+      EXPECT_TRUE(last["completion_tokens_details"]["reasoning_tokens"].is_number());
+      EXPECT_TRUE(last["prompt_tokens_details"]["cached_tokens"].is_number());
+    }
+  }
+  ASSERT_EQ(completion.size(), 3U);
+  EXPECT_TRUE(std::ranges::is_sorted(completion));
+  EXPECT_EQ(completion.back(), 3 * chat::shapes::encode(*api.tokenizer, kAnswer).size());
+}
+
 TEST(Chat, FinalUsageChunkCanBeSwitchedOff) {
   TestApi api(TestApi::says(kAnswer));
   const auto events =

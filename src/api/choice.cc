@@ -24,11 +24,47 @@ void Choice::push(std::span<const engine::GeneratedToken> tokens, std::vector<De
     if (finished()) {
       return;
     }
-    const std::size_t before = deltas.size();
     ++completion_tokens_;
     undelivered_ids_.push_back(token.id);
-    push_one(token, deltas);
-    share_ids(std::span(deltas).subspan(before));
+    std::vector<Delta> step;
+    push_one(token, step);
+    deliver(std::move(step), deltas);
+  }
+}
+
+// Takes the deltas of one token, or of the end.
+void Choice::deliver(std::vector<Delta> step, std::vector<Delta>& deltas) {
+  share_ids(step);
+  for (Delta& delta : step) {
+    if (options_.ids_with_text) {
+      keep(std::move(delta), deltas);
+    } else {
+      deltas.push_back(std::move(delta));
+    }
+  }
+}
+
+void Choice::keep(Delta delta, std::vector<Delta>& deltas) {
+  const bool ends = !delta.finish_reason.empty();
+  const bool shown = !ends && delta.event.kind != Kind::kToolCallEnd;
+  Delta* const last = kept_.empty() ? nullptr : &kept_.front();
+  if (shown && last != nullptr && delta.token_ids.empty() && !delta.event.text.empty() &&
+      last->event.kind == delta.event.kind && last->event.index == delta.event.index) {
+    last->event.text += delta.event.text;
+    std::ranges::move(delta.logprobs, std::back_inserter(last->logprobs));
+    return;
+  }
+  if (ends && last != nullptr) {
+    const std::vector<TokenId> rest = std::exchange(delta.token_ids, {});
+    last->token_ids.insert(last->token_ids.end(), rest.begin(), rest.end());
+  }
+  if (ends || shown) {
+    std::ranges::move(std::exchange(kept_, {}), std::back_inserter(deltas));
+  }
+  if (ends || (!shown && kept_.empty())) {
+    deltas.push_back(std::move(delta));
+  } else {
+    kept_.push_back(std::move(delta));
   }
 }
 
@@ -149,9 +185,9 @@ void Choice::finish(StopCause cause, std::vector<Delta>& deltas) {
   if (finished()) {
     return;
   }
-  const std::size_t before = deltas.size();
-  finish_now(cause, deltas);
-  share_ids(std::span(deltas).subspan(before));
+  std::vector<Delta> step;
+  finish_now(cause, step);
+  deliver(std::move(step), deltas);
 }
 
 void Choice::finish_now(StopCause cause, std::vector<Delta>& deltas) {

@@ -36,7 +36,8 @@ struct Delta {
   std::string stop_string = {};  // at the end: the one that was found, if that ended the answer
   // The ids consumed since the delta before, markup included: over all deltas of an answer every
   // consumed id in order. What follows the last event is in the end. A kToolCallEnd has none, and
-  // neither has an event for which none is left: one id can be behind several of them.
+  // neither has an event for which none is left: one id can be behind several of them. See also
+  // ChoiceOptions::ids_with_text.
   std::vector<TokenId> token_ids = {};
 };
 
@@ -48,6 +49,9 @@ struct ChoiceOptions {
   // A token after the closed message ends the answer, since no more of it can be shown. The stop
   // token that should follow is thus still counted.
   bool ends_with_message = true;
+  // Keeps each delta that clients see until the next one: then one without ids of its own, whose
+  // text is the rest of a token, is joined to it, and so are the ids after the last one.
+  bool ids_with_text = false;
   chat::RandomBits random;  // for tool call ids
   // Number of the first call where the ids are the vendor's: chat::ToolCallIds.
   std::optional<std::uint64_t> first_call_number = {};
@@ -78,6 +82,8 @@ class Choice {
   void finish_now(chat::StopCause cause, std::vector<Delta>& deltas);
   void add(Delta delta, std::vector<Delta>& deltas);
   void share_ids(std::span<Delta> deltas);
+  void deliver(std::vector<Delta> step, std::vector<Delta>& deltas);
+  void keep(Delta delta, std::vector<Delta>& deltas);
   void note_logprobs(const engine::GeneratedToken& token,
                      std::span<const chat::OutputEvent> events);
   void emit(chat::OutputEvent event, std::vector<Delta>& deltas);
@@ -96,6 +102,7 @@ class Choice {
   std::vector<chat::TokenLogprobs> logprobs_;     // of all content tokens
   std::vector<chat::TokenLogprobs> undelivered_;  // content tokens whose text is held back
   std::vector<chat::TokenLogprobs> undecided_;    // no event yet: content, or dropped text
+  std::vector<Delta> kept_;  // with ids_with_text: a delta that clients see, and ends of calls
   std::vector<chat::OutputEvent> events_;
   std::size_t completion_tokens_ = 0;
   std::string_view finish_reason_;

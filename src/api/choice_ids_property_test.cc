@@ -22,11 +22,13 @@ struct Answer {
 };
 
 Answer answer_of(const tokenizer::Tokenizer& tokenizer, const Shape& shape,
-                 const std::vector<std::string>& stop, bool logprobs, std::size_t step) {
+                 const std::vector<std::string>& stop, bool logprobs, std::size_t step,
+                 bool ids_with_text = false) {
   ChoiceOptions options;
   options.parser = shape.options;
   options.stop = stop;
   options.logprobs = logprobs;
+  options.ids_with_text = ids_with_text;
   options.random = random_bits;
   Choice choice(tokenizer, chat::shapes::load_markers(tokenizer), options);
   Answer out;
@@ -69,6 +71,43 @@ TEST(ChoiceIds, OfAllDeltasAreTheConsumedIdsAndNoneIsShownWithout) {
     }
   }
   EXPECT_GT(shown, 1'000U);
+}
+
+// What all deltas say, however it is cut.
+std::string joined(const std::vector<Delta>& deltas) {
+  std::string out;
+  for (const Delta& delta : deltas) {
+    out += delta.event.text + delta.event.name + std::string(delta.finish_reason);
+  }
+  return out;
+}
+
+TEST(ChoiceIds, WithTextAreAllIdsAndEveryTextHasSome) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  std::size_t checked = 0;
+  for (const Shape& shape : chat::shapes::load_shapes()) {
+    SCOPED_TRACE(shape.name);
+    for (const std::vector<std::string>& stop :
+         {std::vector<std::string>{}, {"e", "l l"}, {" "}, {"n\nx", "llo\x01", "t?"}}) {
+      for (const std::size_t step : {1U, 3U, 1'000U}) {
+        const Answer answer = answer_of(*tokenizer, shape, stop, true, step, true);
+        EXPECT_EQ(joined(answer.deltas),
+                  joined(answer_of(*tokenizer, shape, stop, true, step).deltas));
+        std::vector<TokenId> ids;
+        for (const Delta& delta : answer.deltas) {
+          if (delta.finish_reason.empty()) {
+            ids.insert(ids.end(), delta.token_ids.begin(), delta.token_ids.end());
+            EXPECT_TRUE(!delta.token_ids.empty() || delta.event.kind == Kind::kToolCallEnd);
+          }
+        }
+        if (answer.deltas.size() > 1) {  // else no delta that clients see could have them
+          EXPECT_EQ(ids, answer.consumed);
+          ++checked;
+        }
+      }
+    }
+  }
+  EXPECT_GT(checked, 100U);
 }
 
 TEST(ChoiceIds, ReasoningEndsWithAnEmptyDeltaWhenSomethingFollows) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "api/random.h"
 #include "chat/output_shapes.h"
 
@@ -36,11 +38,88 @@ std::string deltas_of(const std::string& text, const std::vector<std::string>& s
   return out;
 }
 
+// A token whose text is cut: by a stop string that may begin in it, or amid a character.
+TEST(ChoiceIds, TheRestOfATokenIsJoinedToItsBeginning) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  const auto run = [&](std::vector<TokenId> ids, std::vector<std::string> stop) {
+    ChoiceOptions options;
+    options.parser.initial = chat::Channel::kResponse;
+    options.stop = std::move(stop);
+    options.random = random_bits;
+    options.ids_with_text = true;
+    Choice choice(*tokenizer, chat::shapes::load_markers(*tokenizer), options);
+    std::vector<Delta> deltas;
+    for (const TokenId id : ids) {
+      const engine::GeneratedToken token{.id = id, .top = {}};
+      choice.push({&token, 1}, deltas);
+    }
+    choice.finish(chat::StopCause::kLength, deltas);
+    std::string out;
+    for (const Delta& delta : deltas) {
+      out += "[" + delta.event.text + " " + std::to_string(delta.token_ids.size()) + "]";
+    }
+    return out;
+  };
+  TokenId word = 0;  // the first one of three letters
+  while (!std::regex_match(std::string(tokenizer->bytes_of(word)), std::regex("[a-z]{3}"))) {
+    ++word;
+  }
+  const std::string text(tokenizer->bytes_of(word));
+  EXPECT_EQ(run({word, word}, {text.substr(1) + "!"}),
+            "[" + text.substr(0, 1) + " 1][" + text.substr(1) + text + " 1][ 0]");
+  const auto byte = [&](char c) {
+    for (TokenId id = 0; id < 1000; ++id) {
+      if (tokenizer->bytes_of(id) == std::string_view(&c, 1)) {
+        return id;
+      }
+    }
+    return TokenId{0};
+  };
+  EXPECT_EQ(run({byte('\xC3'), byte('\xC3')}, {}), "[\uFFFD\uFFFD 2][ 0]");
+}
+
 constexpr const char* kCall =
     "<|open|>tools<|sep|><|open|>call tool=\"f\" index=\"1\"<|sep|><|close|>call<|sep|>";
 
 TEST(Choice, TextHeldBackForAStopStringComesBeforeTheCallThatFollows) {
   EXPECT_EQ(deltas_of("hel" + std::string(kCall), {"hello"}), "hel|call f|tool_calls");
+}
+
+// The length limit may fall inside what could have become a stop string: that text is the model's.
+TEST(Choice, TextHeldBackForAStopStringIsDeliveredWhenTheAnswerIsCut) {
+  const auto tokenizer = chat::shapes::load_tokenizer();
+  for (const std::string text : {"say hel", "say hell", "hel", "hhe"}) {
+    for (const auto cause : {chat::StopCause::kLength, chat::StopCause::kStopToken}) {
+      ChoiceOptions options;
+      options.parser.initial = chat::Channel::kResponse;
+      options.stop = {"hello"};
+      options.logprobs = true;
+      Choice choice(*tokenizer, chat::shapes::load_markers(*tokenizer), options);
+      std::vector<Delta> deltas;
+      const auto ids = chat::shapes::encode(*tokenizer, text);
+      for (const TokenId id : ids) {
+        const engine::GeneratedToken token{.id = id, .top = {}};
+        choice.push({&token, 1}, deltas);
+      }
+      std::string before;
+      for (const Delta& delta : deltas) {
+        before += delta.event.text;
+      }
+      EXPECT_EQ(before, text.substr(0, text.rfind("he"))) << "held back while it may go on";
+      choice.finish(cause, deltas);
+      std::string streamed;
+      std::size_t logprobs = 0;
+      for (const Delta& delta : deltas) {
+        streamed += delta.event.text;
+        logprobs += delta.logprobs.size();
+      }
+      EXPECT_EQ(streamed, text);
+      EXPECT_EQ(logprobs, ids.size());
+      const auto whole = choice.completion(0);
+      EXPECT_EQ(whole.message.content, text);
+      EXPECT_EQ(whole.finish_reason, cause == chat::StopCause::kLength ? "length" : "stop");
+    }
+  }
 }
 
 TEST(Choice, NothingFollowsAStopString) {

@@ -36,7 +36,7 @@ TEST(CompletionFault, EveryFieldThatIsWrongIsNamed) {
            Bad{R"({"prompt":"a","suffix":""})", "suffix"},
            Bad{R"({"prompt":"a","max_tokens":-1})", "max_tokens"},
            Bad{R"({"prompt":"a","max_tokens":"5"})", "max_tokens"},
-           Bad{R"({"prompt":"a","max_tokens":9999999})", "max_tokens"},
+           Bad{R"({"prompt":"a","max_tokens":9999999})", "prompt"},
            Bad{R"({"prompt":"a","min_tokens":17})", "min_tokens"},
            Bad{R"({"prompt":"a","max_tokens":0,"min_tokens":1})", "min_tokens"},
            Bad{R"({"prompt":"a","logprobs":true})", "logprobs"},
@@ -83,7 +83,7 @@ TEST(CompletionFault, ListsAndLogprobsHaveBounds) {
   for (int i = 0; i < 128; ++i) {
     prompts += ",\"a\"";
   }
-  EXPECT_EQ(testing::status_of(api.post(completion_body("", prompts + "]"), kCompletions)), 413);
+  EXPECT_EQ(testing::status_of(api.post(completion_body("", prompts + "]"), kCompletions)), 400);
   std::string ids = "[1";
   for (int i = 0; i < 7000; ++i) {
     ids += ",1";
@@ -96,6 +96,38 @@ TEST(CompletionFault, ListsAndLogprobsHaveBounds) {
   EXPECT_TRUE(api.engine.requests().empty());
 }
 
+TEST(CompletionFault, LogprobsOfPromptsAreBoundedOverAllRequests) {
+  TestApi api([](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.hang = true;
+    return script;
+  });
+  std::string ids = "[1";
+  for (int i = 1; i < 5900; ++i) {
+    ids += ",1";
+  }
+  const std::string body =
+      completion_body(R"("max_tokens":0,"prompt_logprobs":20,"n":8)", ids + "]");
+  const std::string small = completion_body(R"("max_tokens":0,"prompt_logprobs":20)", "[1,2]");
+  {
+    RawClient first(api.server->port());
+    first.send(TestApi::request_text(body, kCompletions));
+    ASSERT_TRUE(eventually([&] { return api.engine.stats().running == 8; }));
+    const std::string refused = api.post(body, kCompletions);
+    EXPECT_EQ(testing::status_of(refused), 429) << refused;
+    EXPECT_NE(refused.find("Retry-After"), std::string::npos);
+    EXPECT_NE(refused.find("log-probabilities of prompts"), std::string::npos);
+    RawClient other(api.server->port());  // what is left is given
+    other.send(TestApi::request_text(small, kCompletions));
+    ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 9; }));
+  }
+  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 9; }));
+  RawClient again(api.server->port());
+  again.send(TestApi::request_text(body, kCompletions));
+  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 17; }))
+      << "given back with the client";
+}
+
 TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {
   TestApi api(TestApi::says("x"), {.engine = {.context_tokens = 10}});
   const auto param = [&](const std::string& more, const std::string& prompt) {
@@ -105,7 +137,7 @@ TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {
   };
   EXPECT_EQ(param("", "[1,2,3,4,5,6]"), "fine");
   EXPECT_EQ(api.engine.requests().at(0).max_tokens, 4U);
-  EXPECT_EQ(param(R"("max_tokens":5)", "[1,2,3,4,5,6]"), "\"max_tokens\"");
+  EXPECT_EQ(param(R"("max_tokens":5)", "[1,2,3,4,5,6]"), "\"prompt\"");
   EXPECT_EQ(param(R"("max_tokens":0)", "[1,2,3,4,5,6,7,8,9,10]"), "fine");
   EXPECT_EQ(param("", "[[1],[1,2,3,4,5,6,7,8,9,10]]"), "\"prompt[1]\"");
 }

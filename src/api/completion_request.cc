@@ -12,6 +12,7 @@
 #include "chat/request_sampling.h"
 #include "chat/request_scheduling.h"
 #include "chat/request_tools.h"
+#include "chat/vendor_contract.h"
 
 namespace daybreak::api {
 namespace {
@@ -193,6 +194,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view json, const 
   DAYBREAK_CHECK_OK(root.object());
   CompletionRequest request;
   DAYBREAK_CHECK_OK(chat::completion_fields().judge(root, request.common.ignored_fields));
+  DAYBREAK_CHECK_OK(chat::check_vendor_contract(root, limits.contract));
   const auto prompt = root.find("prompt");
   if (!prompt) {
     return Error{Errc::kInvalidArgument,

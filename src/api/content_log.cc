@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/redaction.h"
+#include "base/atomic_file.h"
 #include "chat/response_json.h"
 
 namespace daybreak::api {
@@ -34,7 +35,7 @@ std::string line_of(const ContentEntry& entry, access::UtcMicros time) {
   chat::append_json_text(line, redact(entry.request_id));
   line += R"(,"route":)";
   chat::append_json_text(line, entry.route);
-  line += R"(,"request":)" + redact_json(entry.request);
+  line += R"(,"request":)" + redact_request(entry.request);
   line += R"(,"choices":)" + redact_json(entry.choices) + "}\n";
   return line;
 }
@@ -167,6 +168,10 @@ Result<off_t> ContentLog::file_for(std::size_t bytes) {
   }
   close_file();
   DAYBREAK_CHECK_OK(open_file());
+  // Both names, too, must outlast a loss of power.
+  if (const Status synced = sync_directory_of(options_.file.string()); !synced) {
+    log_.warning("content log", {{"error", std::string_view(synced.error().message)}});
+  }
   return 0;
 }
 
@@ -191,10 +196,17 @@ Status ContentLog::append(const std::string& line) {
   return ok();
 }
 
+// What has been counted as written must outlast a loss of power once nobody writes to the file any
+// more; while it is open that is left to the system. Its lines are there either way: only told.
 void ContentLog::close_file() {
-  if (file_ >= 0) {
-    ::close(std::exchange(file_, -1));
+  if (file_ < 0) {
+    return;
   }
+  if (::fsync(file_) != 0 && errno != EINVAL) {  // EINVAL: a pipe, which is being refused
+    const Error error = failure("wait for the disk with", options_.file);
+    log_.warning("content log", {{"error", std::string_view(error.message)}});
+  }
+  ::close(std::exchange(file_, -1));
 }
 
 }  // namespace daybreak::api

@@ -3,12 +3,40 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "api/api_test_server.h"
 #include "testing/temporary_directory.h"
+
+namespace {
+
+// What fsync() below has been called with, by name.
+std::mutex synced_mutex;
+std::vector<std::string> synced;
+
+std::vector<std::string> take_synced() {
+  const std::lock_guard lock(synced_mutex);
+  return std::exchange(synced, {});
+}
+
+}  // namespace
+
+// In place of the library's, for this program: whether a file is on the disk cannot be seen.
+extern "C" int fsync(int file) {
+  std::error_code none;
+  const auto name = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file), none);
+  {
+    const std::lock_guard lock(synced_mutex);
+    synced.push_back(name.string());
+  }
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
 
 namespace daybreak::api {
 namespace {
@@ -83,6 +111,36 @@ TEST(ContentLogOfAServer, RequestsAndAnswersOfEveryProtocolAreWrittenOnceAndReda
   EXPECT_EQ(state.st_mode & 0777U, 0600U);
 }
 
+TEST(ContentLogOfAServer, AnAnswerThatWasNotFinishedTellsWhy) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory / "content.jsonl";
+  {
+    TestApi api(
+        [says = TestApi::says("one two")](const engine::GenerateRequest& request) {
+          engine::Script script = says(request);
+          script.hang = true;
+          return script;
+        },
+        {.content_log = {.file = file}});
+    const std::string completion = R"({"model":"nano","prompt":"p","max_tokens":50,"stream":true})";
+    for (const auto& [body, path] :
+         {std::pair{chat_body(R"(,"stream":true)"), "/v1/chat/completions"},
+          {completion, "/v1/completions"}}) {
+      {
+        RawClient client(api.server->port());
+        client.send(TestApi::request_text(body, path));
+        client.read_until("data: ");
+      }
+      const int count = path == std::string_view("/v1/completions") ? 2 : 1;
+      EXPECT_TRUE(eventually([&] { return counted(api.metrics, "written", count); }));
+    }
+  }
+  const std::vector<std::string> lines = lines_of(file);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(Json::parse(lines[0])["choices"][0]["finish_reason"], "cancelled");
+  EXPECT_EQ(Json::parse(lines[1])["choices"][0]["finish_reason"], "cancelled");
+}
+
 TEST(ContentLogOfAServer, WithoutAFileNothingIsWritten) {
   TestApi api(answers());
   api.post(chat_body());
@@ -120,6 +178,17 @@ TEST_F(ContentLogFile, StartsAnewBeforeItIsTooLarge) {
   EXPECT_NE(lines_of(file)[0].find("iii"), std::string::npos);
   ASSERT_EQ(lines_of(file.string() + ".1").size(), 2U);
   EXPECT_NE(lines_of(file.string() + ".1")[0].find("ggg"), std::string::npos);
+}
+
+TEST_F(ContentLogFile, AFileThatIsLeftIsOnTheDiskAndSoAreTheNewNames) {
+  const auto content = open({.file = {}, .max_file_bytes = 400});
+  take_synced();
+  for (int i = 0; i < 3; ++i) {
+    content->write(entry("\"" + std::string(100, 'a') + "\""));
+  }
+  ASSERT_TRUE(eventually([&] { return counted(metrics, "written", 3); }));
+  EXPECT_EQ(take_synced(),
+            (std::vector<std::string>{file.string() + ".1", directory.path().string()}));
 }
 
 TEST_F(ContentLogFile, WhatAnotherProgramMovedAwayIsMadeAnew) {

@@ -20,6 +20,7 @@
 #include "api/request_metrics.h"
 #include "api/response_store.h"
 #include "api/served_names.h"
+#include "api/shared_bound.h"
 #include "api/telemetry.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -37,10 +38,9 @@ struct ServiceOptions {
   // Names under which the model is served. The first is the one replies carry; the others may have
   // changed since the start: see Context::names.
   std::vector<std::string> model_names;
-  std::string version;                              // of the program
-  std::int64_t created = 0;                         // of the model entry, seconds since 1970
-  chat::ChatLimits limits;                          // vocab_size is filled in by the service
-  chat::Contract contract = chat::Contract::kOpen;  // of chat completions
+  std::string version;       // of the program
+  std::int64_t created = 0;  // of the model entry, seconds since 1970
+  chat::ChatLimits limits;   // vocab_size is filled in by the service
   // Of a completion when the request does not say; fewer if the even share is smaller.
   std::size_t max_tokens = 131'072;
   // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
@@ -64,6 +64,11 @@ struct ServiceOptions {
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
 };
 
+// Log-probabilities of prompts that one request may ask for, alternatives and all choices counted,
+// and that all requests may hold while they are answered. One takes about 100 bytes.
+inline constexpr std::size_t kMaxPromptLogprobs = 1'000'000;
+inline constexpr std::size_t kMaxHeldPromptLogprobs = 2 * kMaxPromptLogprobs;
+
 struct Context {
   ServiceOptions options;
   ServedNames names;  // options.model_names at first
@@ -80,6 +85,7 @@ struct Context {
   std::shared_ptr<ContentLog> content_log;  // null: content is written down nowhere
   std::shared_ptr<ReplayStore> replays;
   mutable RequestMetrics request_metrics;
+  mutable SharedBound prompt_logprobs{kMaxHeldPromptLogprobs, kMaxPromptLogprobs};
   std::shared_ptr<Telemetry> telemetry;  // null: nothing is exported
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};

@@ -128,6 +128,9 @@ void report_times(const Report& report, const engine::Stats& stats) {
                    stats.time_to_first_token);
   report.histogram({"vllm:inter_token_latency_seconds", "vllm:time_per_output_token_seconds"},
                    "From one token to the next", stats.time_per_output_token);
+  report.histogram({"vllm:request_time_per_output_token_seconds"},
+                   "Mean time from one token to the next of an answered request",
+                   stats.request_time_per_output_token);
   report.histogram({"vllm:e2e_request_latency_seconds"}, "From submission to the end",
                    stats.request_time);
   report.histogram({"vllm:request_queue_time_seconds"}, "From submission to the start",
@@ -145,6 +148,9 @@ void report_times(const Report& report, const engine::Stats& stats) {
 void report_sizes(const Report& report, const engine::Stats& stats) {
   report.histogram({"vllm:request_prompt_tokens"}, "Prompt tokens of an answered request",
                    stats.request_prompt_tokens);
+  report.histogram({"vllm:request_prefill_kv_computed_tokens"},
+                   "Computed prompt tokens of an answered request",
+                   stats.request_computed_prompt_tokens);
   report.histogram({"vllm:request_generation_tokens"}, "Generated tokens of an answered request",
                    stats.request_generated_tokens);
   report.histogram({"vllm:iteration_tokens_total"}, "Tokens fed in one step of the model",

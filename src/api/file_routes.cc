@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <atomic>
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "api/list_page.h"
 #include "api/multipart.h"
 #include "api/on_worker.h"
+#include "api/shared_bound.h"
 #include "base/json_document.h"
 
 namespace daybreak::api {
@@ -23,7 +25,8 @@ using http::Response;
 using http::Task;
 
 // A content is in memory while it is sent.
-constexpr int kMaxDownloads = 4;
+constexpr std::size_t kMaxDownloads = 4;
+constexpr std::size_t kMaxDownloadsOfOwner = 2;
 constexpr std::size_t kMaxListed = 10'000;
 
 using AnswerFn =
@@ -125,16 +128,19 @@ Result<Response> content(BatchService& batches, const access::ApiKey& caller,
   return Response{.content_type = "application/octet-stream", .body = std::move(bytes)};
 }
 
-// At most kMaxDownloads at a time.
+// At most kMaxDownloads at a time, and fewer of one owner.
 http::Handler content_handler(Context& context, BatchService* batches) {
-  const auto downloads = std::make_shared<std::atomic<int>>(0);
+  const auto downloads = std::make_shared<SharedBound>(kMaxDownloads, kMaxDownloadsOfOwner);
   const http::Handler send = handler(context, batches, content);
-  return [=](Exchange& exchange) -> Task<void> {
-    // Counted down when the answer has been sent, or its client has gone.
-    const std::shared_ptr<void> count(nullptr, [downloads](void*) { --*downloads; });
-    if (++*downloads > kMaxDownloads) {
-      Response response =
-          error_response({Errc::kResourceLimit, "contents: 4 are being sent already, try again"});
+  return [=, &context](Exchange& exchange) -> Task<void> {
+    const auto caller = caller_of(context, exchange.request(), access::Scope::kFiles);
+    // Given back when the answer has been sent, or its client has gone.
+    const auto place = downloads->take(caller ? access::owner_of(**caller) : "", 1);
+    if (!place) {
+      Response response = error_response(
+          {Errc::kResourceLimit, fmt::format("contents: {} are being sent already, or {} of this "
+                                             "owner, try again",
+                                             kMaxDownloads, kMaxDownloadsOfOwner)});
       co_await exchange.respond(std::move(response));
       co_return;
     }

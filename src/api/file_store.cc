@@ -114,7 +114,7 @@ Status FileStore::load() {
                    path.string() + ": " +
                        (file ? "does not describe the file beside it" : file.error().message)};
     }
-    bytes_ += file->bytes;
+    hold(file->owner, {1, file->bytes});
     files_.emplace(id, *std::move(file));
   }
   return fault ? Status(Error{Errc::kIo, options_.directory + ": " + fault.message()}) : ok();
@@ -139,15 +139,77 @@ std::string FileStore::path(std::string_view id) const {
   return (fs::path(options_.directory) / id).string();
 }
 
+Status FileStore::check_room(const std::string& owner, Held more) const {
+  const auto fits = [&](const Held& held, std::uint64_t max_files, std::uint64_t max_bytes) {
+    return (more.files == 0 || held.files + more.files <= max_files) &&
+           more.bytes <= max_bytes - std::min(held.bytes, max_bytes);
+  };
+  if (!fits(all_, options_.max_files, options_.max_bytes)) {
+    return Error{
+        Errc::kResourceLimit,
+        fmt::format("this server keeps at most {} files and {} bytes (files_mb), found {} files "
+                    "and {} bytes, {} bytes more do not fit: delete some first",
+                    options_.max_files, options_.max_bytes, all_.files, all_.bytes, more.bytes)};
+  }
+  const std::uint64_t max_files = options_.owner_share.of(options_.max_files, owner);
+  const std::uint64_t max_bytes = options_.owner_share.of(options_.max_bytes, owner);
+  const auto found = owners_.find(owner);
+  const Held held = found == owners_.end() ? Held{} : found->second;
+  if (!fits(held, max_files, max_bytes)) {
+    return Error{Errc::kResourceLimit,
+                 fmt::format("a tenant or key has at most {} files and {} bytes on this server "
+                             "(files_owner_percent of all), found {} files and {} bytes, {} bytes "
+                             "more do not fit: delete some first",
+                             max_files, max_bytes, held.files, held.bytes, more.bytes)};
+  }
+  return ok();
+}
+
+void FileStore::hold(const std::string& owner, Held more) {
+  for (Held* const held : {&all_, &owners_[owner]}) {
+    held->files += more.files;
+    held->bytes += more.bytes;
+  }
+}
+
+void FileStore::release(const std::string& owner, Held less) {
+  const auto of_owner = owners_.find(owner);
+  for (Held* const held : {&all_, &of_owner->second}) {
+    held->files -= less.files;
+    held->bytes -= less.bytes;
+  }
+  if (of_owner->second.files == 0 && of_owner->second.bytes == 0) {
+    owners_.erase(of_owner);
+  }
+}
+
+void FileStore::set_growing(std::string_view id, const std::string& owner, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = growing_.find(id); found != growing_.end()) {
+    release(found->second.owner, {0, found->second.bytes});
+    growing_.erase(found);
+  }
+  if (bytes > 0) {
+    hold(owner, {0, bytes});
+    growing_.emplace(id, Growing{owner, bytes});
+  }
+}
+
+Status FileStore::grow(std::string_view id, const std::string& owner, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (Status room = check_room(owner, {0, bytes}); !room) {
+    return std::move(room).error().in("output");
+  }
+  hold(owner, {0, bytes});
+  growing_.try_emplace(std::string(id), Growing{owner, 0}).first->second.bytes += bytes;
+  return ok();
+}
+
 Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename, std::string purpose,
                                   std::string owner) {
   const std::lock_guard lock(mutex_);
-  if (files_.size() >= options_.max_files ||
-      bytes.size() > options_.max_bytes - std::min(bytes_, options_.max_bytes)) {
-    return Error{Errc::kResourceLimit,
-                 fmt::format("file: this server keeps at most {} files and {} bytes (files_mb), "
-                             "found {} files of {} bytes: delete some first",
-                             options_.max_files, options_.max_bytes, files_.size(), bytes_)};
+  if (Status room = check_room(owner, {1, bytes.size()}); !room) {
+    return std::move(room).error().in("file");
   }
   StoredFile file{.id = new_id_locked(),
                   .bytes = bytes.size(),
@@ -169,7 +231,7 @@ Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename, 
   return file;
 }
 
-// Outputs of batches are taken in beyond the bounds: their work is done, and uploads wait.
+// Beyond the bound of files, if need be: their work is done, and uploads wait.
 Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
                                     std::string purpose, std::string owner) {
   const std::lock_guard lock(mutex_);
@@ -194,7 +256,7 @@ Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
 Status FileStore::describe(const StoredFile& file) {
   DAYBREAK_CHECK_OK(
       write_file_atomically(path(file.id) + std::string(kDescription), description_of(file)));
-  bytes_ += file.bytes;
+  hold(file.owner, {1, file.bytes});
   files_.emplace(file.id, file);
   return ok();
 }
@@ -224,7 +286,7 @@ Status FileStore::remove(std::string_view owner, std::string_view id) {
     return Error{Errc::kIo, path(id) + ": " + fault.message()};
   }
   fs::remove(path(id), fault);
-  bytes_ -= found->second.bytes;
+  release(found->second.owner, {1, found->second.bytes});
   files_.erase(found);
   return ok();
 }
@@ -243,11 +305,6 @@ std::vector<StoredFile> FileStore::list(std::string_view owner) const {
     return std::make_tuple(file.created_at, file.id);
   });
   return out;
-}
-
-std::uint64_t FileStore::room() const {
-  const std::lock_guard lock(mutex_);
-  return options_.max_bytes - std::min(bytes_, options_.max_bytes);
 }
 
 void FileStore::remove_orphans(const std::function<bool(std::string_view id)>& wanted) const {

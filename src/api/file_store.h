@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/owner_share.h"
 #include "base/result.h"
 
 namespace daybreak::api {
@@ -25,6 +26,7 @@ struct FileStoreOptions {
   std::string directory;                                // is made if it is not there
   std::uint64_t max_bytes = std::uint64_t{256} << 20U;  // of all files together
   std::size_t max_files = 10'000;
+  OwnerShare owner_share = {};  // of both, in what put() and grow() take
 };
 
 struct StoredFile {
@@ -52,9 +54,15 @@ class FileStore {
   // Where the bytes of such an id are, or will be. REQUIRES: an id of new_id() or list().
   [[nodiscard]] std::string path(std::string_view id) const;
 
-  // Keeps an upload. Errors: kResourceLimit naming the bound, kIo.
+  // Keeps an upload. Errors: kResourceLimit naming the bound, its owner's or that of all, kIo.
   Result<StoredFile> put(std::string_view bytes, std::string filename, std::string purpose,
                          std::string owner);
+  // What a batch has written so far takes room as files do, until it is set to 0: before its files
+  // are adopted, or nobody will.
+  void set_growing(std::string_view id, const std::string& owner, std::uint64_t bytes);
+  // Takes room for so many bytes more of that. Errors: kResourceLimit as put(); as before then.
+  Status grow(std::string_view id, const std::string& owner, std::uint64_t bytes);
+
   // Takes in bytes already written to path(id). Errors: kIo.
   Result<StoredFile> adopt(const std::string& id, std::string filename, std::string purpose,
                            std::string owner);
@@ -66,23 +74,34 @@ class FileStore {
 
   // All of an owner, newest first.
   [[nodiscard]] std::vector<StoredFile> list(std::string_view owner) const;
-  // What is left of max_bytes.
-  [[nodiscard]] std::uint64_t room() const;
   // Removes bytes without description, but for the ids that `wanted` is true for.
   void remove_orphans(const std::function<bool(std::string_view id)>& wanted) const;
 
  private:
   FileStore(FileStoreOptions options, std::function<std::uint64_t()> random)
       : options_(std::move(options)), random_(std::move(random)) {}
+  struct Held {
+    std::size_t files = 0;
+    std::uint64_t bytes = 0;
+  };
+  struct Growing {
+    std::string owner;
+    std::uint64_t bytes = 0;
+  };
   Status load();
   Status describe(const StoredFile& file);
+  [[nodiscard]] Status check_room(const std::string& owner, Held more) const;
+  void hold(const std::string& owner, Held more);
+  void release(const std::string& owner, Held less);
   std::string new_id_locked();
 
   const FileStoreOptions options_;
   const std::function<std::uint64_t()> random_;
   mutable std::mutex mutex_;  // guards what follows
   std::map<std::string, StoredFile, std::less<>> files_;
-  std::uint64_t bytes_ = 0;
+  std::map<std::string, Growing, std::less<>> growing_;  // by id
+  Held all_;                                             // of both
+  std::map<std::string, Held, std::less<>> owners_;      // the same by owner; nothing: no entry
 };
 
 }  // namespace daybreak::api

@@ -42,7 +42,7 @@ TEST(FileStore, AnUploadThatCannotBeDescribedLeavesNothing) {
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().code, Errc::kIo);
   EXPECT_EQ(entries(dir), 1U);
-  EXPECT_EQ(store->room(), 100U);
+  EXPECT_TRUE(store->grow("x", "owner", 100));  // all of it
   EXPECT_TRUE(store->list("owner").empty());
 }
 
@@ -61,6 +61,73 @@ TEST(FileStore, RefusesOneByteAndOneFileTooMany) {
   ASSERT_TRUE(store->remove("o", id));
   EXPECT_EQ(entries(dir), 2U);
   EXPECT_TRUE(store->put("", "c", "batch", "o"));
+}
+
+TEST(FileStore, WhatIsBeingWrittenTakesRoom) {
+  const TemporaryDirectory dir;
+  const auto store = open_store(dir);
+  const std::string id = store->new_id();
+  store->set_growing(id, "o", 30);
+  ASSERT_TRUE(store->grow(id, "o", 40));
+  const auto full = store->grow(id, "o", 31);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code, Errc::kResourceLimit);
+  EXPECT_TRUE(
+      full.error().message.starts_with("output: this server keeps at most 2 files and 100 "
+                                       "bytes (files_mb), found 0 files and 70 bytes"))
+      << full.error().message;
+  EXPECT_FALSE(store->put(std::string(31, 'x'), "a", "batch", "p"));
+  ASSERT_TRUE(store->put(std::string(30, 'x'), "a", "batch", "p"));
+  // It becomes a file, and takes the same.
+  store->set_growing(id, "o", 0);
+  dir.write(id, std::string(70, 'x'));
+  ASSERT_TRUE(store->adopt(id, "out", "batch_output", "o"));
+  EXPECT_FALSE(store->grow("y", "o", 1));
+  ASSERT_TRUE(store->remove("o", id));
+  EXPECT_TRUE(store->grow("y", "o", 70));
+  EXPECT_FALSE(store->grow("y", "o", 1));
+}
+
+TEST(FileStore, AnOwnerHasItsShareAndNobodyElseIsKeptOut) {
+  const TemporaryDirectory dir;
+  const auto open = [&] {
+    return *FileStore::open(
+        {.directory = dir.path().string(),
+         .max_bytes = 100,
+         .max_files = 5,
+         .owner_share = {.percent = 50}},
+        [n = std::uint64_t{dir.path().string().size()}]() mutable { return ++n; });
+  };
+  auto store = open();
+  EXPECT_FALSE(store->put(std::string(51, 'x'), "a", "batch", "key:1"));
+  ASSERT_TRUE(store->put(std::string(30, 'x'), "a", "batch", "key:1"));
+  ASSERT_TRUE(store->put("", "b", "batch", "key:1"));
+  const auto third = store->put("", "c", "batch", "key:1");
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.error().code, Errc::kResourceLimit);
+  EXPECT_EQ(third.error().message,
+            "file: a tenant or key has at most 2 files and 50 bytes on this server "
+            "(files_owner_percent of all), found 2 files and 30 bytes, 0 bytes more do not fit: "
+            "delete some first");
+  EXPECT_TRUE(store->grow("out", "key:1", 20));
+  EXPECT_FALSE(store->grow("out", "key:1", 1));
+  EXPECT_TRUE(store->put(std::string(50, 'y'), "a", "batch", "key:2"));
+  EXPECT_FALSE(store->put("y", "a", "batch", "key:3"));
+  // Also of what an earlier server has left.
+  store = open();
+  EXPECT_FALSE(store->put("", "c", "batch", "key:1"));
+  EXPECT_FALSE(store->put(std::string(21, 'x'), "a", "batch", ""));
+  EXPECT_TRUE(store->put(std::string(20, 'x'), "a", "batch", ""));
+}
+
+TEST(OwnerShare, IsRoundedDownButNeverToNothing) {
+  const OwnerShare third{.percent = 33};
+  EXPECT_EQ(third.of(100, "o"), 33U);
+  EXPECT_EQ(third.of(10, "o"), 3U);
+  EXPECT_EQ(third.of(2, "o"), 1U);
+  EXPECT_EQ(third.of(0, "o"), 0U);
+  EXPECT_EQ(third.of(100, ""), 100U);
+  EXPECT_EQ(OwnerShare{.percent = 100}.of(~std::uint64_t{0}, "o"), ~std::uint64_t{0});
 }
 
 TEST(FileStore, AnotherStoreFindsWhatWasKeptAndOnlyThat) {

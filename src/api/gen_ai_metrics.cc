@@ -106,8 +106,8 @@ std::vector<telemetry::Metric> GenAiMetrics::collect() const {
 Attributes common_attributes(const RequestFacts& facts) {
   Attributes out = {{"gen_ai.operation.name", std::string(facts.operation)},
                     {"gen_ai.provider.name", "daybreak"}};
-  if (facts.asked) {
-    out.push_back({"gen_ai.request.model", facts.asked->model});
+  if (!facts.asked_model.empty()) {
+    out.push_back({"gen_ai.request.model", facts.asked_model});
   }
   out.push_back({"gen_ai.response.model", facts.served_model});
   if (facts.error) {

@@ -101,10 +101,12 @@ Span server_span(const RequestFacts& facts, const telemetry::TraceId& trace_id,
   if (parent) {
     span.parent_id = parent->span_id;
   }
+  if (!facts.asked_model.empty()) {
+    span.name += " " + facts.asked_model;
+  }
   span.attributes.push_back({"url.path", facts.path});
   span.attributes.push_back({"daybreak.request_id", facts.request_id});
   if (facts.asked) {
-    span.name += " " + facts.asked->model;
     add_asked(*facts.asked, span.attributes);
   }
   if (facts.answered) {

@@ -24,6 +24,7 @@ ChoiceOptions choice_options(const PreparedChat& chat) {
   options.ends_with_message =
       !chat.request.sampling.ignore_eos && chat.request.sampling.min_tokens == 0;
   options.logprobs = chat.request.sampling.logprobs;
+  options.ids_with_text = chat.request.stream && chat.request.include_internal_content;
   options.random = random_bits;
   options.first_call_number = chat.first_call_number;
   return options;
@@ -85,6 +86,10 @@ chat::TokenUsage Generation::usage() const {
   return usage;
 }
 
+chat::TokenUsage Generation::billed_usage() const {
+  return started() ? usage() : chat::TokenUsage{};
+}
+
 std::vector<chat::CompletionChoice> Generation::completions() const {
   std::vector<chat::CompletionChoice> out;
   for (std::size_t i = 0; i < choices_.size(); ++i) {
@@ -93,10 +98,13 @@ std::vector<chat::CompletionChoice> Generation::completions() const {
   return out;
 }
 
-std::string Generation::choices_json() const {
+std::string Generation::choices_json(std::string_view unfinished) const {
   std::vector<chat::CompletionChoice> choices = completions();
   for (chat::CompletionChoice& choice : choices) {
     choice.logprobs.reset();
+    if (choice.finish_reason.empty()) {
+      choice.finish_reason = unfinished;
+    }
   }
   return chat::choices_json(choices);
 }

@@ -31,9 +31,11 @@ class Generation final : public Answers<Choice, ChoiceDelta> {
   Status submit();
 
   [[nodiscard]] chat::TokenUsage usage() const;
+  // What is to be paid: as usage(), the prompt only if an answer to it has started.
+  [[nodiscard]] chat::TokenUsage billed_usage() const;
   [[nodiscard]] std::vector<chat::CompletionChoice> completions() const;
   // For the content log: the choices so far, without log-probabilities, whose texts are pieces.
-  [[nodiscard]] std::string choices_json() const;
+  [[nodiscard]] std::string choices_json(std::string_view unfinished) const;
 
  private:
   Status consume(const Batch& batch, std::vector<ChoiceDelta>& out) override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/local_exchange.h"
 
+#include <algorithm>
 #include <boost/asio/use_awaitable.hpp>
 #include <exception>
 #include <utility>
@@ -38,6 +39,10 @@ void LocalExchange::on_gone(std::function<void()> callback) {
   if (gone_ && on_gone_) {
     std::exchange(on_gone_, nullptr)();
   }
+}
+
+bool LocalExchange::noted(std::string_view name) const {
+  return std::ranges::any_of(notes_, [&](const http::Note& note) { return note.name == name; });
 }
 
 Task<bool> LocalExchange::respond(http::Response response) {

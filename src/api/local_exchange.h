@@ -7,6 +7,8 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "http/exchange.h"
@@ -33,7 +35,9 @@ class LocalExchange final : public http::Exchange {
   http::Task<bool> respond(http::Response response) override;
   http::Task<bool> start_events(std::vector<http::Header> headers) override;
   http::Task<bool> send_events(std::string frames) override;
-  void note(http::Note /*note*/) override {}
+  void note(http::Note note) override { notes_.push_back(std::move(note)); }
+  // What has been noted, for who asks.
+  [[nodiscard]] bool noted(std::string_view name) const;
 
  private:
   const http::Request request_;
@@ -41,6 +45,7 @@ class LocalExchange final : public http::Exchange {
   const std::vector<std::string> parameters_;
   std::function<void()> on_gone_;
   http::Response response_;
+  std::vector<http::Note> notes_;
   bool answered_ = false;
   bool gone_ = false;
 };

@@ -69,12 +69,13 @@ class OpenAiChat final : public ChatCall {
   }
 
  private:
-  // Clients of the released API read the usage from the last choice to finish.
+  // Clients of the released API read the usage from the end of a choice: what all choices have
+  // taken so far. At the end of the last one that is the usage of the answer.
   void finish(std::size_t choice, std::string_view reason, const Generation& generation,
               std::string& out) {
     const chat::TokenUsage usage = generation.usage();
     const bool last = ++finished_ == opened_.size();
-    append_event(out, chat::finish_chunk_json(head_, choice, reason, last ? &usage : nullptr));
+    append_event(out, chat::finish_chunk_json(head_, choice, reason, usage));
     if (last && chat().request.include_usage) {
       append_event(out, chat::usage_chunk_json(head_, usage));
     }
@@ -110,7 +111,7 @@ class OpenAiChat final : public ChatCall {
 };
 
 Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Context& context) {
-  DAYBREAK_TRY(PreparedChat chat, prepare_chat(request.body, context, context.options.contract));
+  DAYBREAK_TRY(PreparedChat chat, prepare_chat(request.body, context));
   std::unique_ptr<ChatCall> call = std::make_unique<OpenAiChat>(std::move(chat), context);
   return call;
 }

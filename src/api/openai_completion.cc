@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/openai_completion.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <memory>
 #include <utility>
 
+#include "api/admission.h"
 #include "api/chat_call.h"
 #include "api/completion_json.h"
 #include "api/error_reply.h"
@@ -28,8 +31,10 @@ chat::ReplyHead reply_head(const Context& context) {
 // Writes the answer of one request.
 class CompletionCall {
  public:
-  CompletionCall(PreparedCompletion completion, const Context& context)
+  // `rated` is held as long as the answer.
+  CompletionCall(PreparedCompletion completion, std::shared_ptr<void> rated, const Context& context)
       : completion_(std::move(completion)),
+        rated_(std::move(rated)),
         names_{*context.tokenizer, completion_.request.tokens_as_ids},
         head_(reply_head(context)),
         opened_(completion_.choices(), false) {}
@@ -97,6 +102,7 @@ class CompletionCall {
   }
 
   PreparedCompletion completion_;
+  std::shared_ptr<void> rated_;
   TokenNames names_;
   chat::ReplyHead head_;
   std::vector<bool> opened_;  // the choice's first event has been sent
@@ -105,7 +111,19 @@ class CompletionCall {
 Result<std::unique_ptr<CompletionCall>> prepare(const http::Request& request,
                                                 const Context& context) {
   DAYBREAK_TRY(PreparedCompletion completion, prepare_completion(request.body, context));
-  return std::make_unique<CompletionCall>(std::move(completion), context);
+  std::shared_ptr<void> rated;
+  if (completion.rated_entries > 0) {
+    DAYBREAK_TRY(const access::Caller caller, generating_caller(context, request));
+    rated = context.prompt_logprobs.take(access::owner_of(*caller), completion.rated_entries);
+    if (!rated) {
+      return Error{
+          Errc::kResourceLimit,
+          fmt::format("log-probabilities of prompts: other requests hold too many for {} "
+                      "more, expected at most {} in all and {} of one caller, try again",
+                      completion.rated_entries, kMaxHeldPromptLogprobs, kMaxPromptLogprobs)};
+    }
+  }
+  return std::make_unique<CompletionCall>(std::move(completion), std::move(rated), context);
 }
 
 http::Response refuse_completion(const http::Request& /*request*/, const Error& error) {

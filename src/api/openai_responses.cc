@@ -4,11 +4,14 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "api/admission.h"
 #include "api/error_reply.h"
 #include "api/ignored_fields.h"
+#include "api/on_worker.h"
 #include "api/random.h"
 #include "api/response_store.h"
 #include "api/responses_answer.h"
@@ -123,7 +126,13 @@ class OpenAiResponses final : public ChatCall {
   bool begun_ = false;
 };
 
-Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Context& context) {
+// A request whose previous response and references are those of its caller.
+struct OwnedRequest {
+  ResponsesRequest request;
+  std::string owner;
+};
+
+Result<OwnedRequest> read_request(const http::Request& http, const Context& context) {
   ResponseStore& store = *context.responses;
   DAYBREAK_TRY(const access::Caller caller, generating_caller(context, http));
   const std::string owner = access::owner_of(*caller);
@@ -139,6 +148,12 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Conte
     }
     request.store = false;
   }
+  return OwnedRequest{std::move(request), owner};
+}
+
+Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Context& context) {
+  DAYBREAK_TRY(OwnedRequest read, read_request(http, context));
+  auto& [request, owner] = read;
   const auto parallel = request.chat.parallel_tool_calls;
   const chat::SamplingOptions sampling = request.chat.sampling;
   auto prepared = prepare_parsed(std::move(request.chat), context);
@@ -158,12 +173,36 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& http, const Conte
   return call;
 }
 
+// Counts what prepare() would have the request billed for.
+Result<Counted> count_input(const http::Request& http, const Context& context) {
+  DAYBREAK_TRY(auto read, read_request(http, context));
+  auto chat = render_chat(std::move(read.request.chat), context);
+  if (!chat) {
+    Error error = std::move(chat).error();
+    error.message = chat::in_responses_terms(error.message, read.request);
+    return error;
+  }
+  Counted out{.model = std::move(chat->request.model), .response = {}};
+  out.response.body = R"({"object":"response.input_tokens","input_tokens":)" +
+                      std::to_string(chat->billed_prompt_tokens) + "}";
+  out.response.headers = ignored_fields_headers(chat->request.ignored_fields);
+  return out;
+}
+
+http::Response refuse_plainly(const http::Request& /*request*/, const Error& error) {
+  return error_response(error);
+}
+
+http::Task<void> respond_count(Context& context, http::Exchange& exchange) {
+  co_await answer_counted(context, exchange, refuse_plainly, count_input);
+}
+
 }  // namespace
 
-ChatProtocol openai_responses() {
-  return {.prepare = prepare, .refuse = [](const http::Request& /*request*/, const Error& error) {
-            return error_response(error);
-          }};
+http::Handler input_tokens_handler(Context& context) {
+  return [&context](http::Exchange& exchange) { return respond_count(context, exchange); };
 }
+
+ChatProtocol openai_responses() { return {.prepare = prepare, .refuse = refuse_plainly}; }
 
 }  // namespace daybreak::api

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/openapi_schemas.h"
+#include "api/route_scope.h"
 
 namespace daybreak::api {
 namespace {
@@ -31,6 +32,10 @@ constexpr auto kFilePage =
                               {"order", kOrder},
                               {"after", kName},
                               {"purpose", kName}});
+constexpr auto kModelPage =
+    std::to_array<Parameter>({{"limit", R"({"type":"integer","minimum":1,"maximum":1000})"},
+                              {"after_id", kName},
+                              {"before_id", kName}});
 constexpr auto kAction =
     std::to_array<Parameter>({{"action", R"({"enum":["save","restore","erase"]})", true}});
 
@@ -40,6 +45,7 @@ enum class Kind : std::uint8_t {
   kPlain,       // needs one
   kFiles,       // needs a directory, or slots: else 501
   kGenerating,  // answers once to an Idempotency-Key, in its own time
+  kNever,       // has no 200: an API has it and this server does not
 };
 
 struct Route {
@@ -66,6 +72,12 @@ constexpr auto kRoutes = std::to_array<Route>({
     {"get", "/v1/responses/{id}/input_items", "The items of its input", "", "Page", Kind::kPlain,
      kPage},
     {"delete", "/v1/responses/{id}", "Forget a response", "", "Deleted"},
+    {"post", "/v1/responses/input_tokens", "What usage.input_tokens will be", "ResponsesRequest",
+     "ResponsesInputTokens"},
+    {"post", "/v1/responses/{id}/cancel", "Not supported: nothing runs in the background", "", "",
+     Kind::kNever},
+    {"post", "/v1/responses/compact", "Not supported: no conversation is shortened", "", "",
+     Kind::kNever},
     {"post", "/v1/messages", "Answer a conversation (Anthropic)", "MessagesRequest", "Message",
      Kind::kGenerating},
     {"post", "/v1/messages/count_tokens", "What usage.input_tokens will be", "CountTokensRequest",
@@ -97,8 +109,16 @@ constexpr auto kRoutes = std::to_array<Route>({
      "Object", Kind::kFiles, kAction},
     {"post", "/reset_prefix_cache", "Forget every kept sequence (vLLM)", "", "Dropped",
      Kind::kFiles},
-    {"get", "/v1/models", "The names under which the model is served", "", "ModelList"},
-    {"get", "/v1/models/{model}", "One of them", "", "Model"},
+    {"get", "/v1/users/me/balance", "What the key has left of its month, in dollars (Moonshot)", "",
+     "Object"},
+    {"get", "/v1/models",
+     "The names of the model that the caller may use; to a request with the "
+     "header anthropic-version as /anthropic/v1/models",
+     "", "AnyModelList"},
+    {"get", "/v1/models/{model}", "One of them", "", "AnyModel"},
+    {"get", "/anthropic/v1/models", "The names, in Anthropic's shape", "", "AnthropicModelList",
+     Kind::kPlain, kModelPage},
+    {"get", "/anthropic/v1/models/{model}", "One of them", "", "AnthropicModel"},
     {"get", "/health", "Whether the server works", "", "Status", Kind::kOpen},
     {"get", "/ready", "Whether new requests are accepted", "", "Status", Kind::kOpen},
     {"get", "/ping", "As /ready (SageMaker)", "", "Status", Kind::kOpen},
@@ -121,7 +141,7 @@ Json answer(std::string_view description, std::string_view schema) {
           {"content", content("application/json", reference(schema))}};
 }
 
-Json responses(const Route& route) {
+Json good_answer(const Route& route) {
   Json good = {{"description", "OK"}};
   const bool json = route.reply.find('/') == std::string_view::npos;
   good["content"] = json ? content("application/json", reference(route.reply))
@@ -129,23 +149,36 @@ Json responses(const Route& route) {
   if (route.kind == Kind::kGenerating) {
     good["content"].update(content("text/event-stream", {{"type", "string"}}));
   }
-  Json out = {{"200", std::move(good)}};
-  const bool anthropic = route.path.find("/v1/messages") != std::string_view::npos;
+  return good;
+}
+
+// Whether clients of both protocols use the path, each with its own answers.
+bool is_shared(const Route& route) { return route.path.starts_with("/v1/models"); }
+
+Json responses(const Route& route) {
+  Json out = Json::object();
+  if (route.kind != Kind::kNever) {
+    out["200"] = good_answer(route);
+  }
+  const char* const error = is_shared(route)           ? "AnyError"
+                            : is_anthropic(route.path) ? "AnthropicError"
+                                                       : "Error";
   const auto refuses = [&](const char* status, const char* why) {
-    out[status] = answer(why, anthropic ? "AnthropicError" : "Error");
+    out[status] = answer(why, error);
   };
   if (route.reply == "Status") {  // which an unready server answers
     out["503"] = answer("Draining", "Status");
   }
+  refuses("403", "The key, or the web page, may not do this");
   if (route.kind == Kind::kOpen) {
     return out;
   }
   refuses("400", "A request that is wrong");
   refuses("401", "No key, or none that is known");
-  refuses("403", "The key may not do this");
   refuses("404", "No such model, response, file, batch or slot");
   if (!route.body.empty()) {
-    refuses("413", "A body, or a list in it, that is too large");
+    refuses("413", "A body that is too large");
+    refuses("415", "A web page's body that is not JSON");
   }
   if (route.kind == Kind::kGenerating) {
     refuses("422", "An Idempotency-Key that was sent with another body");
@@ -175,8 +208,21 @@ Json parameters(const Route& route) {
   return out;
 }
 
-Json operation(const Route& route) {
+// The key that an operation needs: one of these, which has that scope.
+Json security(const Route& route, access::Scope scope) {
+  const Json scopes = Json::array({to_string(scope)});
+  Json out = Json::array({Json{{"bearer", scopes}}});
+  if (is_anthropic(route.path) || is_shared(route)) {
+    out.push_back({{"x-api-key", scopes}});
+  }
+  return out;
+}
+
+Json operation(const Route& route, bool has_keys) {
   Json out = {{"summary", route.summary}};
+  if (const auto scope = scope_of(route.path); has_keys && scope) {
+    out["security"] = security(route, *scope);
+  }
   if (Json all = parameters(route); !all.empty()) {
     out["parameters"] = std::move(all);
   }
@@ -193,17 +239,25 @@ Json operation(const Route& route) {
 }  // namespace
 
 std::string openapi_json(const ServiceOptions& options) {
+  const bool has_keys = options.access != nullptr && !options.access->open_to_all();
   Json paths = Json::object();
   for (const Route& route : kRoutes) {
-    paths[std::string(route.path)][std::string(route.method)] = operation(route);
+    paths[std::string(route.path)][std::string(route.method)] = operation(route, has_keys);
+  }
+  Json components = {{"schemas", openapi_schemas()}};
+  if (has_keys) {
+    components["securitySchemes"] = {
+        {"bearer", {{"type", "http"}, {"scheme", "bearer"}}},
+        {"x-api-key", {{"type", "apiKey"}, {"in", "header"}, {"name", "x-api-key"}}}};
   }
   const Json document = {
       {"openapi", "3.1.0"},
       {"info", Json{{"title", "Daybreak"},
                     {"summary", "Kimi K3 behind the APIs that its clients speak"},
                     {"version", options.version}}},
+      {"servers", Json::array({Json{{"url", "/"}}})},  // where the document came from
       {"paths", std::move(paths)},
-      {"components", Json{{"schemas", openapi_schemas()}}}};
+      {"components", std::move(components)}};
   return document.dump();
 }
 

@@ -9,7 +9,7 @@
 
 namespace daybreak::api {
 
-// Returns the document.
+// Returns the document. Where there are keys, it says which routes need one, of what scope.
 [[nodiscard]] std::string openapi_json(const ServiceOptions& options);
 
 }  // namespace daybreak::api

@@ -50,6 +50,7 @@ constexpr std::string_view kSchemas = R"({
   "AnthropicError": {"type": "object", "required": ["type", "error", "request_id"], "properties": {
     "type": {"const": "error"}, "request_id": {"type": "string"}, "error": {"type": "object",
     "required": ["type", "message"], "properties": {"type": {"type": "string"}, "message": {"type": "string"}}}}},
+  "AnyError": {"oneOf": [{"$ref": "#/components/schemas/Error"}, {"$ref": "#/components/schemas/AnthropicError"}]},
   "Upload": {"type": "object", "required": ["file", "purpose"], "properties": {
     "file": {"type": "string", "contentMediaType": "application/octet-stream"}, "purpose": {"const": "batch"}}},
   "Deleted": {"type": "object", "required": ["id", "object", "deleted"], "properties": {"id": {"type": "string"},
@@ -78,6 +79,8 @@ constexpr std::string_view kSchemas = R"({
   "Message": {"type": "object", "required": ["id", "type", "role", "content", "stop_reason", "usage"],
     "properties": {"id": {"type": "string"}, "type": {"const": "message"}, "role": {"const": "assistant"},
     "content": {"type": "array", "items": {"type": "object"}}}},
+  "ResponsesInputTokens": {"type": "object", "required": ["object", "input_tokens"], "properties": {
+    "object": {"const": "response.input_tokens"}, "input_tokens": {"type": "integer"}}},
   "InputTokens": {"type": "object", "required": ["input_tokens"], "properties": {"input_tokens": {"type": "integer"}}},
   "Invocation": {"oneOf": [{"$ref": "#/components/schemas/ChatRequest"},
     {"$ref": "#/components/schemas/CompletionRequest"}]},
@@ -97,6 +100,16 @@ constexpr std::string_view kSchemas = R"({
     "supported_parameters": {"type": "array", "items": {"type": "string"}}}},
   "ModelList": {"type": "object", "required": ["object", "data"], "properties": {"object": {"const": "list"},
     "data": {"type": "array", "items": {"$ref": "#/components/schemas/Model"}}}},
+  "AnthropicModel": {"type": "object", "required": ["type", "id", "display_name", "created_at", "lifecycle"],
+    "properties": {"type": {"const": "model"}, "id": {"type": "string"}, "display_name": {"type": "string"},
+    "created_at": {"type": "string", "format": "date-time"}, "lifecycle": {"const": "active"},
+    "max_input_tokens": {"type": "integer"}, "max_tokens": {"type": "integer"}}},
+  "AnthropicModelList": {"type": "object", "required": ["data", "has_more", "first_id", "last_id"], "properties": {
+    "data": {"type": "array", "items": {"$ref": "#/components/schemas/AnthropicModel"}}, "has_more": {"type": "boolean"},
+    "first_id": {"type": ["string", "null"]}, "last_id": {"type": ["string", "null"]}}},
+  "AnyModel": {"oneOf": [{"$ref": "#/components/schemas/Model"}, {"$ref": "#/components/schemas/AnthropicModel"}]},
+  "AnyModelList": {"oneOf": [{"$ref": "#/components/schemas/ModelList"},
+    {"$ref": "#/components/schemas/AnthropicModelList"}]},
   "File": {"type": "object", "required": ["id", "object", "bytes", "created_at", "filename", "purpose"],
     "properties": {"id": {"type": "string"}, "object": {"const": "file"}, "bytes": {"type": "integer"},
     "created_at": {"type": "integer"}, "filename": {"type": "string"}, "purpose": {"type": "string"}}},

@@ -27,9 +27,7 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
                                 const Context& context) {
   const std::size_t context_tokens = context.generator.context_tokens();
   if (prompt >= context_tokens) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("messages: Input token length too long: the prompt has {} tokens, {}",
-                             prompt, sequence_limit(context))};
+    return prompt_too_long("messages", prompt, context);
   }
   const std::size_t room = context_tokens - prompt;
   if (!sampling.max_tokens) {
@@ -37,22 +35,18 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
         {room, context.options.max_tokens, default_answer(prompt, context.generator.even_share())});
   }
   if (*sampling.max_tokens > room) {
-    return Error{
-        Errc::kInvalidArgument,
-        fmt::format("{}: {} do not fit: the prompt has {} tokens, {}", sampling.max_tokens_field,
-                    *sampling.max_tokens, prompt, sequence_limit(context))};
+    return answer_too_long("messages", sampling.max_tokens_field, *sampling.max_tokens, prompt,
+                           context);
   }
   return static_cast<std::size_t>(*sampling.max_tokens);
 }
 
 }  // namespace
 
-Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
-                                  chat::Contract contract) {
-  DAYBREAK_TRY(chat::ChatRequest request,
-               chat::parse_chat_request(body, context.options.limits, contract));
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context) {
+  DAYBREAK_TRY(chat::ChatRequest request, chat::parse_chat_request(body, context.options.limits));
   DAYBREAK_TRY(PreparedChat chat, prepare_parsed(std::move(request), context));
-  if (contract == chat::Contract::kVendor) {
+  if (context.options.limits.contract == chat::Contract::kVendor) {
     chat.first_call_number = chat::next_call_number(chat.request.messages);
   }
   return chat;
@@ -81,6 +75,16 @@ Status fit_chat(PreparedChat& chat, const Context& context) {
   chat.stop_ids = stop_ids(chat.request.sampling, context.markers, chat.grammar.rules.constrains());
   chat.bad_words = chat::bad_word_ids(chat.request.sampling.bad_words, *context.tokenizer);
   return ok();
+}
+
+std::string length_hint(const PreparedChat& chat) {
+  const chat::SamplingOptions& sampling = chat.request.sampling;
+  const std::string_view field = sampling.max_tokens_field;
+  if (sampling.max_tokens) {
+    return fmt::format("; a smaller {} than {} may make it fit", field, *sampling.max_tokens);
+  }
+  return fmt::format("; {}{} is not given and taken as {}: a smaller one may make it fit", field,
+                     field == "max_completion_tokens" ? " (or max_tokens)" : "", chat.max_tokens);
 }
 
 std::vector<TokenId> stop_ids(const chat::SamplingOptions& sampling, const chat::MarkerIds& markers,

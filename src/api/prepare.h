@@ -41,8 +41,7 @@ struct PreparedChat {
 
 // Errors: those of parse_chat_request() and render(); kNotFound for a model this server does not
 // have; kInvalidArgument for a prompt that leaves no room in the context.
-Result<PreparedChat> prepare_chat(std::string_view body, const Context& context,
-                                  chat::Contract contract = chat::Contract::kOpen);
+Result<PreparedChat> prepare_chat(std::string_view body, const Context& context);
 // The same for a request that has been parsed, from whatever wire form.
 Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& context);
 
@@ -52,6 +51,10 @@ Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& co
 Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context);
 // The rest: limits and grammar. Errors: kInvalidArgument for a prompt that leaves no room.
 Status fit_chat(PreparedChat& chat, const Context& context);
+
+// Returns what an error adds that counts the longest answer the request may get: the field that
+// makes it shorter, and what it is taken as where it is not given.
+[[nodiscard]] std::string length_hint(const PreparedChat& chat);
 
 // Returns the ids that end an answer. One that must look like something ends when it does, whatever
 // ignore_eos says: nothing could follow.

@@ -23,14 +23,10 @@ Result<std::size_t> answer_room(const CompletionPrompt& prompt, std::size_t toke
   const std::size_t limit = context.generator.context_tokens();
   const auto wanted = static_cast<std::size_t>(*sampling.max_tokens);
   if (tokens > limit || (tokens == limit && wanted > 0)) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("{}: Input token length too long: the prompt has {} tokens, {}",
-                             prompt.path, tokens, sequence_limit(context))};
+    return prompt_too_long(prompt.path, tokens, context);
   }
   if (wanted > limit - tokens && asked) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("max_tokens: {} do not fit: the prompt has {} tokens, {}", wanted,
-                             tokens, sequence_limit(context))};
+    return answer_too_long(prompt.path, "max_tokens", wanted, tokens, context);
   }
   return std::min(wanted, limit - tokens);
 }
@@ -75,6 +71,7 @@ Status plan_rating(PreparedCompletion& out) {
                     entries)};
   }
   out.rated_alternatives = count;
+  out.rated_entries = entries;
   return ok();
 }
 

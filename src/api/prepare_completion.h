@@ -17,9 +17,6 @@
 
 namespace daybreak::api {
 
-// Log-probabilities of prompts that one request may ask for, alternatives and all choices counted.
-inline constexpr std::size_t kMaxPromptLogprobs = 1'000'000;
-
 struct PreparedCompletion {
   CompletionRequest request;  // without `common` and the prompts' contents
   // What all prompts share, as the chat route has it, so that a field means the same in both. Its
@@ -28,6 +25,7 @@ struct PreparedCompletion {
   std::vector<std::vector<TokenId>> prompts;
   std::vector<std::size_t> max_tokens;              // of each prompt
   std::optional<std::uint32_t> rated_alternatives;  // engine::GenerateRequest::prompt_logprobs
+  std::size_t rated_entries = 0;                    // log-probabilities of prompts in the answer
 
   // Choices are numbered prompt by prompt.
   [[nodiscard]] std::size_t choices() const { return prompts.size() * shared.request.n; }

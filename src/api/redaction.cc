@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "api/secret_forms.h"
+#include "api/text_scan.h"
 #include "base/json_tree.h"
 #include "base/result.h"
 #include "chat/response_json.h"
@@ -25,13 +27,8 @@ constexpr int kMaxJsonInStrings = 4;   // JSON in a string in JSON ...
 // What a server has accepted is not refused here.
 constexpr JsonTreeLimits kLimits = {.max_depth = 256, .max_values = 16'000'000};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_high(char c) { return (static_cast<unsigned char>(c) & 0x80U) != 0; }
-bool is_token(char c) { return is_word(c) || c == '-'; }
-bool is_bearer(char c) { return is_token(c) || std::string_view("._~+/=").find(c) < 6; }
 bool is_local(char c) {
   return is_word(c) || is_high(c) ||
          std::string_view(".!#$%&'*+-/=?^`{|}~").find(c) != std::string_view::npos;
@@ -43,87 +40,8 @@ struct Found {
   std::string_view as;
 };
 
-template <class Is>
-std::size_t run_length(std::string_view text, Is is) {
-  return static_cast<std::size_t>(std::ranges::find_if_not(text, is) - text.begin());
-}
-
-// How issuers begin their secrets, and how much must follow.
-struct SecretForm {
-  std::string_view start;
-  std::size_t least;
-};
-constexpr std::array kSecretForms = {
-    SecretForm{"sk-", 16},    SecretForm{"pk-", 16},   SecretForm{"rk-", 16},
-    SecretForm{"sk_", 16},    SecretForm{"pk_", 16},   SecretForm{"rk_", 16},
-    SecretForm{"ghp_", 20},   SecretForm{"gho_", 20},  SecretForm{"ghu_", 20},
-    SecretForm{"ghs_", 20},   SecretForm{"ghr_", 20},  SecretForm{"github_pat_", 20},
-    SecretForm{"glpat-", 16}, SecretForm{"hf_", 20},   SecretForm{"AKIA", 16},
-    SecretForm{"ASIA", 16},   SecretForm{"AIza", 30},  SecretForm{"xoxa-", 10},
-    SecretForm{"xoxb-", 10},  SecretForm{"xoxp-", 10}, SecretForm{"xoxr-", 10},
-    SecretForm{"xoxs-", 10},  SecretForm{"npm_", 20},  SecretForm{"pypi-", 16}};
-
-std::optional<Found> find_private_key(std::string_view text) {
-  constexpr std::string_view kBegin = "-----BEGIN ";
-  constexpr std::string_view kEnd = "-----END ";
-  if (!text.starts_with(kBegin)) {
-    return std::nullopt;
-  }
-  const std::string_view title = text.substr(0, std::min<std::size_t>(text.size(), 64));
-  if (title.find("PRIVATE KEY-----") == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t end = text.find(kEnd, kBegin.size());
-  if (end == std::string_view::npos) {
-    return Found{text.size(), "[secret]"};  // cut, but still a key
-  }
-  const std::size_t close = text.find("-----", end + kEnd.size());
-  return Found{close == std::string_view::npos ? text.size() : close + 5, "[secret]"};
-}
-
-// A JSON web token: three runs of base64url, the first a JSON object.
-std::optional<Found> find_web_token(std::string_view text) {
-  if (!text.starts_with("eyJ")) {
-    return std::nullopt;
-  }
-  std::size_t at = 0;
-  for (int part = 0; part < 3; ++part) {
-    const std::size_t size = run_length(text.substr(at), is_token);
-    at += size;
-    if (size < (part == 2 ? 1 : 4)) {
-      return std::nullopt;
-    }
-    if (part < 2 && (at >= text.size() || text[at++] != '.')) {
-      return std::nullopt;
-    }
-  }
-  return Found{at, "[secret]"};
-}
-
-std::optional<Found> find_secret(std::string_view text) {
-  if (auto key = find_private_key(text)) {
-    return key;
-  }
-  for (const SecretForm& form : kSecretForms) {
-    if (text.starts_with(form.start)) {
-      const std::size_t more = run_length(text.substr(form.start.size()), is_token);
-      if (more >= form.least) {
-        return Found{form.start.size() + more, "[secret]"};
-      }
-    }
-  }
-  constexpr std::string_view kBearer = "Bearer ";
-  constexpr std::string_view kLower = "bearer ";  // as the names of schemes may be written
-  if (text.starts_with(kBearer) || text.starts_with(kLower)) {
-    std::size_t more = run_length(text.substr(kBearer.size()), is_bearer);
-    while (more > 0 && text[kBearer.size() + more - 1] == '.') {
-      --more;  // the end of a sentence
-    }
-    if (more >= 16) {
-      return Found{kBearer.size() + more, "[secret]"};
-    }
-  }
-  return std::nullopt;
+std::optional<Found> as_secret(std::optional<std::size_t> size) {
+  return size ? std::optional(Found{*size, "[secret]"}) : std::nullopt;
 }
 
 // The bytes of the space or hyphen, of ASCII or one that texts are set with, at the start; or 0.
@@ -193,11 +111,18 @@ bool luhn(std::string_view digits) {
   return sum % 10 == 0;
 }
 
-// The longest card that begins here.
-std::optional<Found> find_card(std::string_view text) {
+// The longest card that begins here, in groups of `least` to `most` digits but for the last.
+std::optional<Found> find_card(std::string_view text, std::string_view others, std::size_t least,
+                               std::size_t most) {
   std::optional<Found> card;
   std::string digits;
-  for (const Group& group : digit_groups(text, "", 1)) {
+  std::size_t shortest = kMaxCard;  // of the groups before
+  for (const Group& group : digit_groups(text, others, 1)) {
+    const std::size_t size = group.end - group.begin;
+    if (size > most || shortest < least) {
+      break;
+    }
+    shortest = std::min(shortest, size);
     digits += text.substr(group.begin, group.end - group.begin);
     if (digits.size() > kMaxCard) {
       break;
@@ -208,6 +133,14 @@ std::optional<Found> find_card(std::string_view text) {
     }
   }
   return card;
+}
+
+std::optional<Found> find_card(std::string_view text) {
+  if (const auto card = find_card(text, "", 1, kMaxCard)) {
+    return card;
+  }
+  // As decimal points, versions and paths have too: only as cards are printed.
+  return find_card(text, "._/", 4, 6);
 }
 
 std::optional<Found> find_phone(std::string_view text) {
@@ -289,6 +222,15 @@ class Redactor {
     if (c == '@' && email()) {
       return;
     }
+    if (const auto size = c == ':' ? user_info_length(text_.substr(at_)) : std::nullopt) {
+      return replace({.size = *size, .as = "://[secret]"});
+    }
+    // Names of settings end in an underscore: my_key_sk-...
+    if (at_ > 0 && text_[at_ - 1] == '_' && is_letter(c)) {
+      if (const auto found = as_secret(secret_length(text_.substr(at_)))) {
+        return replace(*found);
+      }
+    }
     if (at_ == 0 || !is_word(text_[at_ - 1]) || after_escape()) {
       if (const auto found = find(c)) {
         return replace(*found);
@@ -305,10 +247,10 @@ class Redactor {
     if (c == 'd') {
       found = find_data_url(rest);
     } else if (is_letter(c) || c == '-') {
-      found = find_secret(rest);
+      found = as_secret(secret_length(rest));
       // Only at the start of its first run: else every run would be read from each of its hyphens.
       if (!found && (at_ == 0 || text_[at_ - 1] != '-')) {
-        found = find_web_token(rest);
+        found = as_secret(web_token_length(rest));
       }
     } else if (is_digit(c)) {
       found = find_card(rest);
@@ -364,14 +306,66 @@ class Redactor {
   std::size_t verbatim_from_ = 0;  // of out_: what follows has been copied from the text
 };
 
-void append_redacted(std::string& out, const JsonNode& node, int in_strings);
+// `node` is used up.
+void append_redacted(std::string& out, JsonNode& node, int in_strings);
+
+using Kind = JsonNode::Kind;
+
+JsonNode* member(JsonNode& node, std::string_view key) {
+  const auto found = std::ranges::find(node.keys, key);
+  return found == node.keys.end()
+             ? nullptr
+             : &node.items[static_cast<std::size_t>(found - node.keys.begin())];
+}
+
+// Returns the text of a part of a message, if `node` is one: {"type":"text","text":"..."}, or
+// input_text and the like, as the protocols name them.
+std::string* text_of_part(JsonNode& node) {
+  JsonNode* const type = member(node, "type");
+  JsonNode* const text = member(node, "text");
+  const bool is_part =
+      type != nullptr && text != nullptr && text->is(Kind::kString) && type->text.ends_with("text");
+  return is_part ? &text->text : nullptr;
+}
+
+// Puts text into one part that is spread over several, where that hides something: the model reads
+// parts that follow one another as one text.
+void join_parts(std::vector<JsonNode>& items) {
+  for (std::size_t begin = 0; begin < items.size(); ++begin) {
+    std::vector<std::string*> texts;
+    std::string joined;
+    std::string apart;
+    for (; begin < items.size() && text_of_part(items[begin]) != nullptr; ++begin) {
+      texts.push_back(text_of_part(items[begin]));
+      joined += *texts.back();
+      apart += redact(*texts.back());
+    }
+    if (texts.size() > 1 && redact(joined) != apart) {
+      std::ranges::for_each(texts, [](std::string* text) { text->clear(); });
+      *texts.front() = std::move(joined);
+    }
+  }
+}
+
+// Token ids are text to whoever has the vocabulary.
+void count_ids(JsonNode& prompt) {
+  const bool ids =
+      prompt.is(Kind::kArray) && !prompt.items.empty() &&
+      std::ranges::all_of(prompt.items, [](const JsonNode& id) { return id.is(Kind::kNumber); });
+  if (ids) {
+    prompt.text = "[" + std::to_string(prompt.items.size()) + " token ids]";
+    prompt.kind = Kind::kString;
+  } else if (prompt.is(Kind::kArray)) {
+    std::ranges::for_each(prompt.items, count_ids);
+  }
+}
 
 // A string that is JSON itself stays such a string.
 void append_string(std::string& out, std::string_view text, int in_strings) {
   const std::size_t start = text.find_first_not_of(" \t\r\n");
   const char first = start == std::string_view::npos ? '\0' : text[start];
   if (in_strings < kMaxJsonInStrings && (first == '{' || first == '[')) {
-    if (const auto inner = parse_json_tree(text, kLimits)) {
+    if (auto inner = parse_json_tree(text, kLimits)) {
       std::string redacted;
       append_redacted(redacted, *inner, in_strings + 1);
       return chat::append_json_text(out, redacted);
@@ -380,8 +374,7 @@ void append_string(std::string& out, std::string_view text, int in_strings) {
   chat::append_json_text(out, redact(text));
 }
 
-void append_redacted(std::string& out, const JsonNode& node, int in_strings) {
-  using Kind = JsonNode::Kind;
+void append_redacted(std::string& out, JsonNode& node, int in_strings) {
   if (node.is(Kind::kString)) {
     return append_string(out, node.text, in_strings);
   }
@@ -395,6 +388,9 @@ void append_redacted(std::string& out, const JsonNode& node, int in_strings) {
     return;
   }
   const bool object = node.is(Kind::kObject);
+  if (!object) {
+    join_parts(node.items);
+  }
   out += object ? '{' : '[';
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     out += i > 0 ? "," : "";
@@ -407,18 +403,30 @@ void append_redacted(std::string& out, const JsonNode& node, int in_strings) {
   out += object ? '}' : ']';
 }
 
+std::string redact_tree(Result<JsonNode> tree, std::size_t bytes) {
+  std::string out;
+  if (tree) {
+    append_redacted(out, *tree, 0);
+  } else {
+    chat::append_json_text(out, "[unreadable " + std::to_string(bytes) + " bytes]");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string redact(std::string_view text) { return Redactor(text).run(); }
 
 std::string redact_json(std::string_view json) {
-  std::string out;
-  if (const auto tree = parse_json_tree(json, kLimits)) {
-    append_redacted(out, *tree, 0);
-  } else {
-    chat::append_json_text(out, "[unreadable " + std::to_string(json.size()) + " bytes]");
+  return redact_tree(parse_json_tree(json, kLimits), json.size());
+}
+
+std::string redact_request(std::string_view json) {
+  auto tree = parse_json_tree(json, kLimits);
+  if (JsonNode* const prompt = tree ? member(*tree, "prompt") : nullptr) {
+    count_ids(*prompt);
   }
-  return out;
+  return redact_tree(std::move(tree), json.size());
 }
 
 }  // namespace daybreak::api

@@ -66,6 +66,61 @@ TEST(Redaction, SecretsByTheirForm) {
             "sk-short ask-AbCdEfGhIjKlMnOp eyJ.a.b -----BEGIN CERTIFICATE-----");
 }
 
+TEST(Redaction, CardsWithOtherCharactersBetweenTheirGroups) {
+  EXPECT_EQ(redact("4111.1111.1111.1111, 4111_1111_1111_1111 and 3782/822463/10005."),
+            "[card], [card] and [card].");
+  EXPECT_EQ(redact("4000.0000.0000.0000.006"), "[card]");
+  // Numbers with a decimal point, addresses, versions.
+  EXPECT_EQ(redact("3.141592653589793 10.0.0.1 4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1"),
+            "3.141592653589793 10.0.0.1 4.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1");
+}
+
+TEST(Redaction, SecretsBehindNamesAndInHeadersAndUrls) {
+  const std::string tail = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+  EXPECT_EQ(redact("key_sk-" + tail + " MY_TOKEN_ghp_" + tail), "key_[secret] MY_TOKEN_[secret]");
+  for (const std::string start : {"xapp-", "ya29.", "whsec_", "xoxe.xoxp-", "SG."}) {
+    EXPECT_EQ(redact("k=" + start + tail + ". So"), "k=[secret]. So") << start;
+  }
+  EXPECT_EQ(redact("ya29.a0Af." + tail), "[secret]");
+  // "user:PASS" and "Aladdin:open sesame"
+  EXPECT_EQ(redact("Authorization: Basic dXNlcjpQQVNT!"), "Authorization: [secret]!");
+  EXPECT_EQ(redact("basic QWxhZGRpbjpvcGVuIHNlc2FtZQ== x"), "[secret] x");
+  EXPECT_EQ(redact("Basic understanding of BASIC programming, basic:x"),
+            "Basic understanding of BASIC programming, basic:x");
+  EXPECT_EQ(redact("BEARER " + tail), "[secret]");
+  EXPECT_EQ(redact("https://user:PASS@host/x postgres://u:p%40w@db:5432/d"),
+            "https://[secret]@host/x postgres://[secret]@db:5432/d");
+  EXPECT_EQ(redact("https://" + tail + "@git.host/x"), "https://[secret]@git.host/x");
+  EXPECT_EQ(redact("http://host:80/a@b http://host:80 ssh://git@host ://"),
+            "http://host:80/a@b http://host:80 ssh://git@host ://");
+}
+
+TEST(Redaction, TextSpreadOverPartsIsOneText) {
+  const std::string parts =
+      R"({"content":[{"type":"text","text":"4111 1111 "},{"type":"text","text":"1111 1111","x":1},)"
+      R"({"type":"image_url"},{"type":"input_text","text":"a"},{"type":"input_text","text":"b"}]})";
+  EXPECT_EQ(redact_json(parts),
+            R"({"content":[{"type":"text","text":"[card]"},{"type":"text","text":"","x":1},)"
+            R"({"type":"image_url"},{"type":"input_text","text":"a"},)"
+            R"({"type":"input_text","text":"b"}]})");
+  // What each part has is found in each.
+  EXPECT_EQ(redact_json(R"([{"type":"text","text":"a@b.c "},{"type":"text","text":"d@e.f"}])"),
+            R"([{"type":"text","text":"[email] "},{"type":"text","text":"[email]"}])");
+  EXPECT_EQ(redact_json(R"({"j":"[{\"type\":\"text\",\"text\":\"a@\"},)"
+                        R"({\"type\":\"text\",\"text\":\"b.c\"}]"})"),
+            R"({"j":"[{\"type\":\"text\",\"text\":\"[email]\"},)"
+            R"({\"type\":\"text\",\"text\":\"\"}]"})");
+}
+
+TEST(Redaction, PromptsOfTokenIdsAreCounted) {
+  EXPECT_EQ(redact_request(R"({"prompt":[5,6,7],"n":2})"), R"({"prompt":"[3 token ids]","n":2})");
+  EXPECT_EQ(redact_request(R"({"prompt":[[5],[6,7]]})"),
+            R"({"prompt":["[1 token ids]","[2 token ids]"]})");
+  EXPECT_EQ(redact_request(R"({"prompt":["a@b.c","x"],"stop":[1]})"),
+            R"({"prompt":["[email]","x"],"stop":[1]})");
+  EXPECT_EQ(redact_request("{"), R"("[unreadable 1 bytes]")");
+}
+
 TEST(Redaction, DataUrlsTellTheirSize) {
   EXPECT_EQ(redact("see data:image/png;base64,iVBORw0KGgo= there"), "see [data 34 bytes] there");
 }
@@ -95,9 +150,29 @@ TEST(Redaction, EscapesDoNotJoinWords) {
 
 // Work per byte is bounded: each of these is read in one go, or would take minutes.
 TEST(Redaction, NoTextTakesMoreThanItsLength) {
-  for (const std::string piece :
-       {"eyJa-", "sk-", "+1 ", "1 ", "a@", "@", "-----BEGIN ", "(1", "1-", "data:", "Bearer ", "a.",
-        "eyJa.", "11111111111111111111 ", "1\u00A0", "\\u0020", "-----BEGIN PRIVATE KEY-----"}) {
+  for (const std::string piece : {"eyJa-",
+                                  "sk-",
+                                  "+1 ",
+                                  "1 ",
+                                  "a@",
+                                  "@",
+                                  "-----BEGIN ",
+                                  "(1",
+                                  "1-",
+                                  "data:",
+                                  "Bearer ",
+                                  "a.",
+                                  "eyJa.",
+                                  "://a:",
+                                  "basic YTpi",
+                                  "ya29.",
+                                  "SG.a",
+                                  "1111.",
+                                  "_sk-",
+                                  "11111111111111111111 ",
+                                  "1\u00A0",
+                                  "\\u0020",
+                                  "-----BEGIN PRIVATE KEY-----"}) {
     std::string text;
     while (text.size() < 500'000) {
       text += piece;

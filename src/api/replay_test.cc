@@ -108,7 +108,7 @@ TEST_F(ReplayTest, AnAnswerNobodyHeardIsGivenToTheRetry) {
   time_out(1, kFirst);
   *held_ = false;
   ASSERT_TRUE(eventually([&] { return metric("daybreak_kept_answers") == 1; }));
-  const std::string reply = ask(kAgain).read_response();
+  const std::string reply = ask(kAgain).read_response();  // and leaves at once
   EXPECT_TRUE(replayed(reply)) << reply;
   EXPECT_EQ(submissions(), 1U);
   ASSERT_TRUE(eventually([&] { return metric("daybreak_kept_answers") == 0; }));

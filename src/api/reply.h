@@ -51,21 +51,29 @@ bool note_outcome(const Deltas& deltas, access::Outcome& outcome) {
   return ended;
 }
 
-// Whether the generator gave the request up before it started, for want of a place, of memory or of
-// a valid key: as after a refusal, nothing is to be paid.
-template <class Generation>
-bool took_nothing(const Error& error, const Generation& generation) {
-  return (error.code == Errc::kResourceLimit || error.code == Errc::kUnauthenticated) &&
-         std::ranges::none_of(generation.times(), [](const engine::RequestTimes& times) {
-           return times.started.has_value();
-         });
-}
+// Beside status 429 it tells that the request had been taken in and gave its place to another.
+inline constexpr std::string_view kDisplacedNote = "displaced";
 
 template <class Generation>
-http::Task<void> finish_failed(Admission& admission, const Generation& generation,
-                               const Error& error) {
-  if (!took_nothing(error, generation)) {
-    co_await admission.finish(generation.usage(), outcome_of(error));
+void note_displaced(http::Exchange& exchange, const Generation& generation) {
+  if (std::ranges::any_of(generation.times(), [](const engine::RequestTimes& times) {
+        return times.displaced.has_value();
+      })) {
+    exchange.note({std::string(kDisplacedNote), 1});
+  }
+}
+
+// Writes down what was taken by an answer that is not given to its end, once the generator has let
+// go of it. Of a request that never started that is nothing, whatever the reason: as after a
+// refusal, it does not count.
+template <class Generation>
+http::Task<void> finish_early(Admission& admission, Generation& generation,
+                              access::Outcome outcome) {
+  co_await generation.settle();
+  if (generation.started()) {
+    co_await admission.finish(generation.billed_usage(), outcome);
+  } else {
+    admission.withdraw();
   }
 }
 
@@ -85,19 +93,20 @@ http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusa
       }
       pings.sent();
       if (!co_await exchange.send_events(std::string(KeepAlive::kComment))) {
-        co_return co_await admission.finish(generation.usage(), access::Outcome::kCancelled);
+        co_return co_await finish_early(admission, generation, access::Outcome::kCancelled);
       }
       continue;
     }
     if (!deltas) {
-      co_await finish_failed(admission, generation, deltas.error());
+      note_displaced(exchange, generation);
+      co_await finish_early(admission, generation, outcome_of(deltas.error()));
     }
     if (!deltas && !started) {
       co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
     }
     // A client that has seen the end of its answer finds it in the ledger.
     if (deltas && note_outcome(*deltas, outcome) && generation.done()) {
-      co_await admission.finish(generation.usage(), outcome);
+      co_await admission.finish(generation.billed_usage(), outcome);
     }
     std::string frames =
         deltas ? call.frames(*deltas, generation) : call.error_frames(deltas.error());
@@ -111,7 +120,7 @@ http::Task<void> reply_streamed(http::Exchange& exchange, const RefuseFn& refusa
     }
     const bool there = co_await exchange.send_events(std::move(frames));
     if (!deltas || !there) {
-      co_return co_await admission.finish(generation.usage(), access::Outcome::kCancelled);
+      co_return co_await finish_early(admission, generation, access::Outcome::kCancelled);
     }
   }
 }
@@ -123,13 +132,14 @@ http::Task<void> reply_whole(http::Exchange& exchange, const RefuseFn& refusal, 
   while (!generation.done()) {
     auto deltas = co_await generation.next();
     if (!deltas) {
-      co_await finish_failed(admission, generation, deltas.error());
+      note_displaced(exchange, generation);
+      co_await finish_early(admission, generation, outcome_of(deltas.error()));
       co_return co_await refuse(exchange, refusal, deltas.error(), admission.headers());
     }
     static_cast<void>(note_outcome(*deltas, outcome));
     call.note(*deltas);
   }
-  co_await admission.finish(generation.usage(), outcome);
+  co_await admission.finish(generation.billed_usage(), outcome);
   http::Response response = call.whole(generation);
   replace_headers(response, admission.headers());
   co_await exchange.respond(std::move(response));
@@ -152,10 +162,11 @@ template <class Generation>
 void note_content(const http::Exchange& exchange, const Generation& generation) {
   if (ContentLog* const log = generation.content_log(); log != nullptr) {
     const http::Request& request = exchange.request();
-    log->write({.request_id = request.id,
-                .route = request.path,
-                .request = request.body,
-                .choices = generation.choices_json()});
+    log->write(
+        {.request_id = request.id,
+         .route = request.path,
+         .request = request.body,
+         .choices = generation.choices_json(exchange.client_gone() ? "cancelled" : "error")});
   }
 }
 
@@ -166,7 +177,10 @@ http::Task<void> reply(http::Exchange& exchange, const RefuseFn& refusal, Call& 
                        Generation& generation, bool stream, std::chrono::milliseconds keep_alive,
                        std::chrono::steady_clock::time_point began, Admission& admission) {
   if (const Status status = generation.submit(); !status) {
-    co_return co_await refuse(exchange, refusal, status.error());
+    // Those that found a place before the one that found none: not to be paid, but to be gone.
+    co_await generation.settle();
+    admission.withdraw();
+    co_return co_await refuse(exchange, refusal, status.error(), admission.headers());
   }
   exchange.on_gone([&generation] { generation.cancel(); });
   const Unhook unhook(exchange);

@@ -20,7 +20,6 @@ namespace daybreak::api {
 
 // What a request asks for, once it has been understood.
 struct AskedFor {
-  std::string model;  // the name used, one of those served
   bool stream = false;
   bool json = false;  // the answer is to be JSON
   std::size_t choices = 1;
@@ -50,6 +49,7 @@ struct RequestFacts {
   std::string request_id;      // x-request-id
   std::string traceparent;     // as sent, may be malformed
   std::string served_model;    // the name replies carry
+  std::string asked_model;     // the name used, one of those served; empty: none of them was named
   std::chrono::steady_clock::time_point began;
   std::chrono::system_clock::time_point began_utc;
   std::chrono::steady_clock::time_point ended;

@@ -42,8 +42,8 @@ RequestTrace::RefuseFn RequestTrace::noting(RefuseFn refuse) {
 void RequestTrace::asked(const PreparedChat& chat, std::size_t choices) {
   const chat::ChatRequest& request = chat.request;
   const chat::SamplingOptions& sampling = request.sampling;
-  facts_.asked = AskedFor{.model = request.model.empty() ? facts_.served_model : request.model,
-                          .stream = request.stream,
+  facts_.asked_model = request.model.empty() ? facts_.served_model : request.model;
+  facts_.asked = AskedFor{.stream = request.stream,
                           .json = request.response_format.kind != chat::ResponseFormatKind::kText,
                           .choices = choices,
                           .max_tokens = chat.max_tokens,

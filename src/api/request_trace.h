@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/context.h"
 #include "api/prepare.h"
@@ -31,6 +33,9 @@ class RequestTrace {
 
   // What is asked for. `choices`: of all prompts together.
   void asked(const PreparedChat& chat, std::size_t choices);
+
+  // The request was refused before that; `model` is the name it used, one of those served, or "".
+  void refused(std::string model) { facts_.asked_model = std::move(model); }
 
   // What came of it: `generation` was submitted, and its answer ended in whatever way.
   template <class Generation>

@@ -35,6 +35,9 @@ http::Handler simple(Context& context, AnswerFn answer) {
         caller ? answer(*context.responses, access::owner_of(**caller), exchange)
                : Result<std::string>(caller.error());
     Response response = body ? Response{.body = *std::move(body)} : error_response(body.error());
+    if (!body && body.error().code == Errc::kUnsupported) {
+      response.status = 400;  // clients repeat a 5xx, and nothing would change
+    }
     co_await exchange.respond(std::move(response));
   };
 }
@@ -103,12 +106,32 @@ Result<std::string> remove(ResponseStore& store, const std::string& owner,
   return out + ",\"object\":\"response\",\"deleted\":true}";
 }
 
+// What OpenAI's API has and this server has not: an error that says why.
+Result<std::string> refuse_cancel(ResponseStore& store, const std::string& owner,
+                                  const Exchange& exchange) {
+  DAYBREAK_TRY([[maybe_unused]] const auto response,
+               store.find(owner, exchange.parameters().front()));
+  return Error{
+      Errc::kUnsupported,
+      "a kept response is complete and cannot be cancelled: none is made in the background. "
+      "To end one that is being made, close its connection"};
+}
+
+Result<std::string> refuse_compact(ResponseStore& /*store*/, const std::string& /*owner*/,
+                                   const Exchange& /*exchange*/) {
+  return Error{Errc::kUnsupported,
+               "conversations are not compacted here: nothing is ever dropped or summarised. Send "
+               "the items to go on with as input"};
+}
+
 }  // namespace
 
 void add_response_routes(http::Router& router, Context& context) {
   router.add("GET", "/v1/responses/{id}", simple(context, get));
   router.add("GET", "/v1/responses/{id}/input_items", simple(context, input_items));
   router.add("DELETE", "/v1/responses/{id}", simple(context, remove));
+  router.add("POST", "/v1/responses/{id}/cancel", simple(context, refuse_cancel));
+  router.add("POST", "/v1/responses/compact", simple(context, refuse_compact));
 }
 
 void report_responses(MetricsSink& sink, const ResponseStore::Stats& stats) {

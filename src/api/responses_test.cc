@@ -143,7 +143,7 @@ TEST(Responses, SealedReasoningIsTheReasoningOfTheNextPrompt) {
       << prompt_text(api, 2);
   EXPECT_EQ(error_of(api, R"({"input":"q","previous_response_id":)" + first["id"].dump() + "}",
                      404)["param"],
-            nullptr);
+            "previous_response_id");
 }
 
 TEST(Responses, ACallCutByTheLengthLimitIsIncompleteAndNeverDone) {
@@ -295,6 +295,53 @@ TEST(Responses, KeptResponsesCanBeReadListedAndDeleted) {
   EXPECT_EQ(Json::parse(body_of(deleted))["deleted"], true);
   EXPECT_EQ(status_of(api.get(path)), 404);
   EXPECT_EQ(status_of(api.get(path + "/input_items")), 404);
+}
+
+TEST(Responses, InputTokensAreThoseTheRequestIsBilledFor) {
+  TestApi api(TestApi::says(kAnswer));
+  const Json first = post_response(api, responses_body());
+  const std::string path = std::string(kResponsesPath) + "/input_tokens";
+  const std::string previous = R"("previous_response_id":)" + first["id"].dump();
+  const std::size_t generated = api.engine.requests().size();
+  for (const std::string& more :
+       {std::string(), std::string(kFlatTool), std::string(R"("instructions":"Be short.")"),
+        std::string(R"("reasoning":{"effort":"none"})"), previous,
+        std::string(
+            R"("text":{"format":{"type":"json_schema","name":"n","schema":{"type":"object"}}})")}) {
+    SCOPED_TRACE(more);
+    const std::size_t before = api.engine.requests().size();
+    const Json count = Json::parse(body_of(api.post(responses_body(more), path)));
+    EXPECT_EQ(api.engine.requests().size(), before) << "counting generates nothing";
+    const Json response = post_response(api, responses_body(more));
+    EXPECT_EQ(count, (Json{{"object", "response.input_tokens"},
+                           {"input_tokens", response["usage"]["input_tokens"]}}));
+  }
+  EXPECT_GT(api.engine.requests().size(), generated);
+  const std::string bad = api.post(R"({"input":[{"type":"mcp_call"}]})", path);
+  EXPECT_EQ(status_of(bad), 400);
+  EXPECT_EQ(Json::parse(body_of(bad))["error"]["param"], "input[0].type");
+  EXPECT_EQ(status_of(api.post(R"({"model":"gpt","input":"x"})", path)), 404);
+  TestApi small(TestApi::says(kAnswer), {.engine = {.context_tokens = 20}});
+  EXPECT_EQ(status_of(small.post(responses_body(), path)), 200) << "whether or not it fits";
+}
+
+TEST(Responses, WhatIsNotSupportedSaysWhy) {
+  TestApi api(TestApi::says(kAnswer));
+  const Json first = post_response(api, responses_body());
+  const std::string base = std::string(kResponsesPath) + "/";
+  const std::string id = first["id"];
+  for (const auto& [path, says] : std::vector<std::pair<std::string, std::string>>{
+           {id + "/cancel", "none is made in the background"},
+           {"compact", "nothing is ever dropped or summarised"}}) {
+    const std::string reply = api.post("{}", base + path);
+    EXPECT_EQ(status_of(reply), 400) << reply;
+    const Json error = Json::parse(body_of(reply))["error"];
+    EXPECT_EQ(error["code"], "unsupported");
+    EXPECT_EQ(error["type"], "invalid_request_error");
+    EXPECT_NE(error["message"].get<std::string>().find(says), std::string::npos) << error;
+  }
+  EXPECT_EQ(status_of(api.post("{}", base + "resp_x/cancel")), 404);
+  EXPECT_EQ(status_of(api.get(base + id)), 200) << "still kept";
 }
 
 TEST(Responses, AnEvictedResponseIsNotFoundAndSaysWhy) {

@@ -5,11 +5,14 @@
 // generated: read on a worker, admitted, its grammar compiled, submitted and answered. `Call` is
 // what ChatCall (chat_call.h) is: what is asked for, and how the answer is written.
 
+#include <fmt/format.h>
+
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +23,7 @@
 #include "api/prepare.h"
 #include "api/reply.h"
 #include "api/request_trace.h"
+#include "api/served_model.h"
 #include "base/result.h"
 #include "http/exchange.h"
 
@@ -30,6 +34,20 @@ template <class Call>
 using PrepareFn =
     std::function<Result<std::unique_ptr<Call>>(const http::Request&, const Context&)>;
 
+// Of more choices than the generator has places some would be refused whenever they come.
+inline Status check_choices(std::size_t choices, std::size_t n, std::size_t capacity) {
+  if (choices <= capacity) {
+    return ok();
+  }
+  const std::string found =
+      choices == n ? fmt::format("{}", n) : fmt::format("{} prompts with n of {}", choices / n, n);
+  return Error{
+      Errc::kInvalidArgument,
+      fmt::format("{}: expected at most {} choices in all, the requests that can wait here "
+                  "(max_queue), found {}",
+                  choices == n ? "n" : "prompt", capacity, found)};
+}
+
 // `operation`: see RequestTrace. `protocol_refuse` writes errors; `prepare` reads the request. The
 // arguments outlive the coroutine. A client that leaves, at any point, stops the generator within
 // one step.
@@ -39,27 +57,41 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   const auto began = std::chrono::steady_clock::now();
   RequestTrace trace(context, exchange, operation);
   const RefuseFn refusal = trace.noting(protocol_refuse);
+  Admission admission(context, exchange);
   if (context.draining) {
     co_return co_await refuse(
         exchange, refusal,
-        Error{Errc::kUnavailable, "the server is shutting down, no new requests"});
+        Error{Errc::kUnavailable, "the server is shutting down, no new requests"},
+        admission.headers());
   }
-  Admission admission(context, exchange);
   std::optional<Result<std::unique_ptr<Call>>> prepared;
   const std::function<void()> work = [&] {
     prepared.emplace(prepare(exchange.request(), context));
+    if (!*prepared && context.telemetry) {
+      trace.refused(served_name_in(exchange.request().body, context));
+    }
   };
   co_await on_worker(context, work);
   if (!*prepared) {
-    co_return co_await refuse(exchange, refusal, (*prepared).error());
+    co_return co_await refuse(exchange, refusal, (*prepared).error(), admission.headers());
   }
   Call& call = ***prepared;
   PreparedChat& chat = call.chat();
   trace.asked(chat, call.choices());
-  if (const Status may = admission.begin(chat.request.model, chat.billed_prompt_tokens,
-                                         call.answer_tokens(), chat.request.stream);
+  if (const Status fit =
+          check_choices(call.choices(), chat.request.n, context.generator.queue_capacity());
+      !fit) {
+    co_return co_await refuse(exchange, refusal, fit.error(), admission.headers());
+  }
+  if (const Status may =
+          admission.begin(chat.request.model, {.prompt_tokens = chat.billed_prompt_tokens,
+                                               .answer_tokens = call.answer_tokens(),
+                                               .sequences = call.choices(),
+                                               .stream = chat.request.stream});
       !may) {
-    co_return co_await refuse(exchange, refusal, may.error(), admission.headers());
+    Error error = may.error();
+    error.message += admission.refused_for_length() ? length_hint(chat) : "";
+    co_return co_await refuse(exchange, refusal, error, admission.headers());
   }
   admission.identify(chat);
   // Of several choices a later one may find no place: then nobody may have gone for the others.
@@ -69,7 +101,8 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
                       !(chat.request.stream && context.options.keep_alive_comments.count() > 0);
   auto constraint = co_await compile_constraint(context, exchange, chat);
   if (!constraint) {
-    co_return co_await refuse(exchange, refusal, constraint.error());
+    admission.withdraw();
+    co_return co_await refuse(exchange, refusal, constraint.error(), admission.headers());
   }
   chat.constraint = *std::move(constraint);
   Generation generation(context, call.prepared(), exchange.executor());

@@ -5,24 +5,60 @@
 
 #include <algorithm>
 
+#include "base/json_document.h"
+#include "chat/response_json.h"
+
 namespace daybreak::api {
+namespace {
 
-Status check_served(std::string_view name, const Context& context) {
-  const auto names = context.names.get();
-  const std::vector<std::string>& served = *names;
-  if (name.empty() || std::ranges::find(served, name) != served.end()) {
-    return ok();
-  }
-  return Error{Errc::kNotFound, fmt::format("model: no model '{}' here, expected {}", name,
-                                            fmt::join(served, " or "))};
-}
-
+// Says what limits a sequence, and to how many tokens.
 std::string sequence_limit(const Context& context) {
   const std::size_t tokens = context.generator.context_tokens();
   if (tokens < context.options.model_context) {
     return fmt::format("this server keeps at most {} tokens per sequence (max_positions)", tokens);
   }
   return fmt::format("the context of this model has {}", tokens);
+}
+
+}  // namespace
+
+Status check_served(std::string_view name, const Context& context) {
+  const auto names = context.names.get();
+  if (name.empty() || std::ranges::find(*names, name) != names->end()) {
+    return ok();
+  }
+  return unknown_model(name, *names);
+}
+
+Error unknown_model(std::string_view name, const std::vector<std::string>& served) {
+  return {Errc::kNotFound,
+          fmt::format("model: no model '{}' here, expected {}", name,
+                      served.empty() ? "one that this key may use: there is none"
+                                     : fmt::format("{}", fmt::join(served, " or "))),
+          chat::kModelNotFound};
+}
+
+std::string served_name_in(std::string_view body, const Context& context) {
+  const auto document = JsonDocument::parse(body, "body", {.max_bytes = body.size()});
+  const auto model = document ? document->root().find("model") : std::nullopt;
+  const auto name = model ? model->string() : Result<std::string_view>("");
+  return name && check_served(*name, context) ? std::string(*name) : "";
+}
+
+Error prompt_too_long(std::string_view field, std::size_t prompt, const Context& context) {
+  return {Errc::kInvalidArgument,
+          fmt::format("{}: Input token length too long: the prompt has {} tokens, {}", field,
+                      prompt, sequence_limit(context)),
+          chat::kContextLengthExceeded};
+}
+
+Error answer_too_long(std::string_view field, std::string_view max_tokens_field,
+                      std::uint64_t max_tokens, std::size_t prompt, const Context& context) {
+  return {Errc::kInvalidArgument,
+          fmt::format("{}: the prompt has {} tokens and {} asks for {} more, which do not fit "
+                      "together: {}",
+                      field, prompt, max_tokens_field, max_tokens, sequence_limit(context)),
+          chat::kContextLengthExceeded};
 }
 
 }  // namespace daybreak::api

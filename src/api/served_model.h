@@ -4,6 +4,7 @@
 // What a request may assume of the model behind this server.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,10 +13,24 @@
 
 namespace daybreak::api {
 
-// Errors: kNotFound unless `name` is empty or one under which the model is served.
+// Errors: unknown_model() unless `name` is empty or one under which the model is served.
 [[nodiscard]] Status check_served(std::string_view name, const Context& context);
 
-// Says what limits a sequence, and to how many tokens.
-[[nodiscard]] std::string sequence_limit(const Context& context);
+// Returns the error for a name that is none of `served`: those that the caller may use.
+[[nodiscard]] Error unknown_model(std::string_view name, const std::vector<std::string>& served);
+
+// Returns the name of the model that a request's body has, or "" if that is none under which one is
+// served. For a request that has been refused: whatever is wrong with it is no error here.
+[[nodiscard]] std::string served_name_in(std::string_view body, const Context& context);
+
+// Returns the error for a prompt that leaves no room for an answer. `field`: what the prompt is of.
+[[nodiscard]] Error prompt_too_long(std::string_view field, std::size_t prompt,
+                                    const Context& context);
+
+// Returns the error for a prompt and the answer asked for, which do not fit together. OpenAI's
+// clients know it by the field of the prompt, not by that of the length.
+[[nodiscard]] Error answer_too_long(std::string_view field, std::string_view max_tokens_field,
+                                    std::uint64_t max_tokens, std::size_t prompt,
+                                    const Context& context);
 
 }  // namespace daybreak::api

@@ -4,29 +4,34 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "access/usage_text.h"
 #include "api/admission.h"
 #include "api/anthropic_messages.h"
-#include "api/anthropic_reply.h"
+#include "api/balance_route.h"
 #include "api/batch_handlers.h"
 #include "api/batch_routes.h"
 #include "api/engine_metrics.h"
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
 #include "api/invocations.h"
+#include "api/model_routes.h"
 #include "api/openai_chat.h"
 #include "api/openai_completion.h"
 #include "api/openai_responses.h"
 #include "api/random.h"
 #include "api/response_routes.h"
+#include "api/route_scope.h"
 #include "api/run_chat.h"
 #include "api/slot_routes.h"
 #include "api/status_routes.h"
 #include "api/token_routes.h"
+#include "api/usage_metrics.h"
 #include "api/with_replay.h"
 #include "chat/request_grammar.h"
 
@@ -39,36 +44,10 @@ const std::vector<double>& duration_bounds() {
   return bounds;
 }
 
-// What a load balancer, a monitor or a curious client may ask without a key.
-constexpr std::array<std::string_view, 6> kOpenRoutes = {"/health",  "/ready",   "/ping",
-                                                         "/metrics", "/version", "/openapi.json"};
-
 // Whose answers are worth keeping for a client that asks again.
 constexpr std::array<std::string_view, 6> kReplayedRoutes = {
     "/v1/chat/completions", "/v1/completions", "/v1/responses",
     "/invocations",         "/v1/messages",    "/anthropic/v1/messages"};
-
-bool is_anthropic(std::string_view pattern) {
-  return pattern.find("/v1/messages") != std::string_view::npos;
-}
-
-http::Response openai_refusal(const http::Request& /*request*/, const Error& error) {
-  return error_response(error);
-}
-
-// Which key a route needs; open ones are in kOpenRoutes.
-access::Scope scope_of(std::string_view pattern) {
-  if (pattern.starts_with("/v1/files")) {
-    return access::Scope::kFiles;
-  }
-  if (pattern.starts_with("/v1/batches")) {
-    return access::Scope::kBatch;
-  }
-  // What shows or changes the state of the server, not that of one caller.
-  const bool admin = pattern.starts_with("/slots") || pattern.starts_with("/debug/") ||
-                     pattern == "/reset_prefix_cache";
-  return admin ? access::Scope::kAdmin : access::Scope::kInference;
-}
 
 Status may_batch(const Context& context, access::KeyId key) {
   http::Request request;
@@ -79,7 +58,7 @@ Status may_batch(const Context& context, access::KeyId key) {
 
 // Longest wait for a collector of telemetry, at the end.
 constexpr std::chrono::seconds kTelemetryWait{5};
-// Longest wait for usage that is on its way to the ledger, at the end.
+// Shortest wait for usage that is on its way to the ledger, at the end.
 constexpr std::chrono::seconds kLedgerWait{10};
 
 }  // namespace
@@ -145,6 +124,11 @@ Result<std::unique_ptr<Service>> Service::create(
       [store = context->responses](MetricsSink& sink) { report_responses(sink, store->stats()); });
   metrics.add_collector(
       [store = context->replays](MetricsSink& sink) { report_replays(sink, store->stats()); });
+  if (context->access && context->access->ledger() != nullptr) {
+    metrics.add_collector([policy = context->access](MetricsSink& sink) {
+      report_ledger(sink, policy->ledger()->stats());
+    });
+  }
   if (context->telemetry) {
     metrics.add_collector(
         [telemetry = context->telemetry](MetricsSink& sink) { telemetry->report(sink); });
@@ -177,23 +161,25 @@ http::Router Service::router() {
   router.add("POST", "/invocations",
              invocations_handler(*context_, std::move(chat), std::move(completion)));
   router.add("POST", "/v1/responses", chat_handler(*context_, openai_responses()));
+  router.add("POST", "/v1/responses/input_tokens", input_tokens_handler(*context_));
   add_anthropic_routes(router, *context_);
   add_response_routes(router, *context_);
   add_file_routes(router, *context_, batches_.get());
   add_batch_routes(router, *context_, batches_.get());
   add_token_routes(router, *context_);
   add_slot_routes(router, *context_);
+  add_model_routes(router, *context_);
+  add_balance_route(router, *context_);
   add_status_routes(router, *context_);
-  // Whatever is not open needs a key, so that a new route cannot be left unguarded by mistake.
   router.wrap([this](std::string_view pattern, http::Handler handler) {
-    if (std::ranges::find(kOpenRoutes, pattern) != kOpenRoutes.end()) {
+    const std::optional<access::Scope> scope = scope_of(pattern);
+    if (!scope) {
       return handler;
     }
-    const RefuseFn refusal = is_anthropic(pattern) ? anthropic_error_response : openai_refusal;
     if (std::ranges::find(kReplayedRoutes, pattern) != kReplayedRoutes.end()) {
-      handler = with_replay(*context_, refusal, std::move(handler));
+      handler = with_replay(*context_, protocol_error_response, std::move(handler));
     }
-    return with_key(*context_, scope_of(pattern), refusal, std::move(handler));
+    return with_key(*context_, *scope, protocol_error_response, std::move(handler));
   });
   return router;
 }
@@ -203,7 +189,7 @@ std::map<std::string, http::Handler, std::less<>> Service::batch_handlers() {
 }
 
 void Service::attach(http::ServerOptions& options) {
-  options.error_body = http_error_body;
+  options.error_reply = http_error_response;
   options.on_finished = [this](const http::AccessRecord& one) { record(one); };
 }
 
@@ -229,20 +215,33 @@ void Service::start_draining() {
   context_->draining = true;
 }
 
-void Service::stop_workers() {
+void Service::stop_workers(std::chrono::steady_clock::time_point until) {
   if (batches_) {
     batches_->stop();  // its requests need the workers
   }
   context_->workers.join();
   context_->grammars->stop();
-  const access::Ledger* ledger = context_->access ? context_->access->ledger() : nullptr;
-  const auto until = std::chrono::steady_clock::now() + kLedgerWait;
-  while (ledger != nullptr && ledger->stats().queued > 0 &&
-         std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  finish_ledger(std::max(until, std::chrono::steady_clock::now() + kLedgerWait));
   if (context_->telemetry) {
     context_->telemetry->stop(kTelemetryWait);
+  }
+}
+
+// What is lost is told entry by entry, so that it can be billed all the same.
+void Service::finish_ledger(std::chrono::steady_clock::time_point deadline) {
+  if (context_->access == nullptr) {
+    return;
+  }
+  const std::vector<access::Usage> lost = context_->access->finish_ledger(deadline);
+  for (const access::Usage& usage : lost) {
+    std::string entry = access::usage_json(usage, {});
+    entry.pop_back();  // the end of the line
+    const std::array<LogField, 1> fields = {{{"entry", std::string_view(entry)}}};
+    context_->log.write(LogLevel::kError, "usage lost", fields);
+  }
+  if (!lost.empty()) {
+    const std::array<LogField, 1> fields = {{{"entries", static_cast<std::int64_t>(lost.size())}}};
+    context_->log.write(LogLevel::kError, "the usage ledger could not be written in time", fields);
   }
 }
 
@@ -257,6 +256,7 @@ void Service::record(const http::AccessRecord& record) {
                  duration_bounds(), {{"route", std::string(record.route)}})
       .observe(seconds);
   std::vector<LogField> fields = {{"id", record.id},
+                                  {"client", record.client},
                                   {"method", record.method},
                                   {"route", record.route},
                                   {"status", std::int64_t{record.status}}};

@@ -8,6 +8,7 @@
 // Server::stop(); stop_workers(). The server is destroyed before the service, the service before
 // the generator.
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -51,14 +52,16 @@ class Service {
   // From now on /health and new generations answer 503. Thread-safe.
   void start_draining();
   // Ends batches, whose rest is for the next start, joins the threads that prepare requests and
-  // compile grammars, and sends the rest of what telemetry has. REQUIRES: the server is stopped,
-  // not yet destroyed.
-  void stop_workers();
+  // compile grammars, sends the rest of what telemetry has, and waits for the usage ledger: for ten
+  // seconds, and no less than until `until`. Entries that are not written by then are logged.
+  // REQUIRES: the server is stopped, not yet destroyed.
+  void stop_workers(std::chrono::steady_clock::time_point until = {});
 
  private:
   explicit Service(std::unique_ptr<Context> context);
   Status start_batches();
   void record(const http::AccessRecord& record);
+  void finish_ledger(std::chrono::steady_clock::time_point deadline);
 
   std::unique_ptr<Context> context_;
   std::unique_ptr<BatchService> batches_;  // null: this server has none

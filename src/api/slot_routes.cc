@@ -361,8 +361,11 @@ Status check_slot_save_path(const std::string& path) {
   if (path.empty() || std::filesystem::is_directory(path, failed)) {
     return ok();
   }
+  const bool there = std::filesystem::exists(path, failed);
   return Error{Errc::kInvalidArgument,
-               fmt::format("slot_save_path: expected a directory, found '{}'", path)};
+               fmt::format("slot_save_path: expected a directory that is there already, found {} "
+                           "'{}'",
+                           there ? "something else at" : "nothing at", path)};
 }
 
 }  // namespace daybreak::api

@@ -174,7 +174,7 @@ TEST_F(SlotRoutes, RefusesWhatItCannotDoAndSaysWhy) {
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_));
   post(api, "/slots/0?action=save", R"({"filename":")" + std::string(128, 'a') + "\"}", 200);
-  post(api, "/slots/0?action=save", R"({"filename":")" + std::string(129, 'a') + "\"}", 413);
+  post(api, "/slots/0?action=save", R"({"filename":")" + std::string(129, 'a') + "\"}", 400);
 }
 
 TEST_F(SlotRoutes, DamagedAndForeignFilesAreRefusedAndTheSlotKeepsWhatItKept) {
@@ -221,7 +221,8 @@ TEST_F(SlotRoutes, WithoutADirectoryNothingIsSavedAndWithoutSlotsThereAreNone) {
   TestApi none(TestApi::says("x"));
   EXPECT_EQ(status_of(none.get("/slots")), 501);
   EXPECT_EQ(check_slot_save_path("/nonexistent").error().message,
-            "slot_save_path: expected a directory, found '/nonexistent'");
+            "slot_save_path: expected a directory that is there already, found nothing at "
+            "'/nonexistent'");
   EXPECT_TRUE(check_slot_save_path(directory_));
 }
 

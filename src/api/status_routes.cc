@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/status_routes.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "api/error_reply.h"
 #include "api/openapi.h"
 #include "api/timeline_json.h"
-#include "chat/field_table.h"
 
 namespace daybreak::api {
 namespace {
@@ -33,64 +30,17 @@ Response json_response(int status, const Json& json) {
   return response;
 }
 
-// "none" switches thinking off here, though the hosted API refuses it.
-Json capabilities(const Context& context) {
-  return {{"reasoning", true},
-          {"reasoning_efforts", {"none", "low", "high", "max"}},
-          {"default_reasoning_effort", "max"},
-          {"tools", true},
-          {"structured_output", true},
-          {"completions", true},
-          {"vision", context.options.vision}};
-}
-
-Json supported_parameters() {
-  Json names = Json::array();
-  for (const chat::FieldRule& rule : chat::chat_fields().rules()) {
-    if (rule.verdict == chat::FieldVerdict::kHonoured && rule.top_level()) {
-      names.push_back(rule.name);
-    }
-  }
-  return names;
-}
-
-Json model_json(const Context& context, const std::string& name) {
-  return {{"id", name},
-          {"object", "model"},
-          {"created", context.options.created},
-          {"owned_by", "daybreak"},
-          {"root", context.options.model_names.front()},
-          {"parent", nullptr},
-          {"max_model_len", context.generator.context_tokens()},
-          {"aliases", *context.names.get()},
-          {"capabilities", capabilities(context)},
-          {"supported_parameters", supported_parameters()}};
-}
-
-Response models(const Context& context) {
-  Json data = Json::array();
-  const auto names = context.names.get();
-  for (const std::string& name : *names) {
-    data.push_back(model_json(context, name));
-  }
-  return json_response(200, {{"object", "list"}, {"data", std::move(data)}});
-}
-
-Response model(const Context& context, const std::string& name) {
-  const auto names = context.names.get();
-  if (std::ranges::find(*names, name) == names->end()) {
-    return error_response({Errc::kNotFound, "no model '" + name + "' here"});
-  }
-  return json_response(200, model_json(context, name));
-}
-
 Response health(const Context& context, const char* good) {
   return context.draining ? json_response(503, {{"status", "draining"}})
                           : json_response(200, {{"status", good}});
 }
 
-// Ready: a request sent now would be queued, not refused.
+// Ready: a request sent now would be queued, not refused, and what it takes recorded soon.
 Response ready(const Context& context) {
+  const access::Ledger* const ledger = context.access ? context.access->ledger() : nullptr;
+  if (ledger != nullptr && ledger->behind()) {
+    return json_response(503, {{"status", "usage ledger behind"}});
+  }
   return context.generator.stats().draining ? json_response(503, {{"status", "draining"}})
                                             : health(context, "ready");
 }
@@ -111,10 +61,6 @@ Response timeline(const Context& context) {
 }  // namespace
 
 void add_status_routes(http::Router& router, Context& context) {
-  router.add("GET", "/v1/models", simple([&](const Exchange&) { return models(context); }));
-  router.add("GET", "/v1/models/{model}", simple([&](const Exchange& exchange) {
-               return model(context, exchange.parameters().front());
-             }));
   router.add("GET", "/health", simple([&](const Exchange&) { return health(context, "ok"); }));
   router.add("GET", "/ready", simple([&](const Exchange&) { return ready(context); }));
   router.add("GET", "/ping", simple([&](const Exchange&) { return ready(context); }));

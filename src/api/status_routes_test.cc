@@ -15,27 +15,6 @@ namespace {
 using testing::body_of;
 using testing::status_of;
 
-TEST(StatusRoutes, ModelsListsEveryName) {
-  TestApi api(TestApi::says("x"));
-  const Json json = Json::parse(body_of(api.get("/v1/models")));
-  EXPECT_EQ(json["object"], "list");
-  ASSERT_EQ(json["data"].size(), 2U);
-  EXPECT_EQ(json["data"][0]["id"], "nano");
-  EXPECT_EQ(json["data"][0]["created"], 1234);
-  EXPECT_EQ(json["data"][1]["root"], "nano");
-  EXPECT_TRUE(json["data"][1]["parent"].is_null());
-  EXPECT_EQ(json["data"][1]["max_model_len"], api.engine.context_tokens());
-  EXPECT_EQ(json["data"][1]["aliases"], (Json{"nano", "kimi-k3"}));
-  EXPECT_EQ(json["data"][1]["capabilities"]["reasoning_efforts"],
-            (Json{"none", "low", "high", "max"}));
-  EXPECT_EQ(json["data"][1]["capabilities"]["vision"], false);
-  EXPECT_FALSE(json["data"][1]["supported_parameters"].empty());
-  EXPECT_EQ(Json::parse(body_of(api.get("/v1/models/kimi-k3")))["id"], "kimi-k3");
-  const std::string missing = api.get("/v1/models/gpt");
-  EXPECT_EQ(status_of(missing), 404);
-  EXPECT_EQ(Json::parse(body_of(missing))["error"]["type"], "resource_not_found_error");
-}
-
 TEST(StatusRoutes, HealthAndReadinessTurnWhenDraining) {
   TestApi api(TestApi::says("x"));
   EXPECT_EQ(body_of(api.get("/health")), R"({"status":"ok"})");

@@ -157,6 +157,20 @@ class StructuredAnswer : public ::testing::Test {
   static inline std::shared_ptr<const grammar::VocabularyIndex> vocabulary_;
 };
 
+// The grammar makes the model write the name, the parser reads it back.
+TEST_F(StructuredAnswer, NamesOfToolsComeBackAsDeclared) {
+  for (const std::string name : {"21st_search", "mcp.get", "ns/get", "server:tool", "-", "f"}) {
+    const Reply reply = answer(
+        R"("reasoning_effort":"none","tools":[{"type":"function","function":{"name":")" + name +
+            R"(","parameters":{"type":"object","properties":{},"additionalProperties":false}}}],)"
+            R"("tool_choice":"required","parallel_tool_calls":false)",
+        nothing, 20, 1);
+    ASSERT_EQ(reply.choice.message.tool_calls.size(), 1U) << name << reply.error;
+    EXPECT_EQ(reply.choice.message.tool_calls.front().name, name);
+    EXPECT_EQ(reply.choice.message.tool_calls.front().arguments, "{}");
+  }
+}
+
 // 7.000 is an integer as JSON Schema has it, with as many zeros as a model likes: forms with
 // numbers need not end.
 bool is_integer(const Json& json) {

@@ -7,6 +7,7 @@
 #include <condition_variable>
 
 #include "api/api_test_server.h"
+#include "testing/paths.h"
 
 namespace daybreak::api {
 namespace {
@@ -223,6 +224,34 @@ TEST(StructuredRequest, IgnoreEosDoesNotOutliveTheForm) {
   api.post(chat_body(R"("guided_regex":"a","ignore_eos":true,"max_tokens":20)"));
   const auto ids = api.engine.requests().at(0).stop_ids;
   EXPECT_NE(std::ranges::find(ids, *api.tokenizer->special("<|end_of_msg|>")), ids.end());
+}
+
+// docs/structured-output.md, "Errors": one request for each line there.
+TEST(StructuredRequest, TheErrorsOfTheDocumentAreThoseOfTheServer) {
+  TestApi api(TestApi::says(kAnswer));
+  const auto with_schema = [](const std::string& schema) {
+    return R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":)" +
+           schema + "}}";
+  };
+  std::string said;
+  for (const std::string& fields :
+       {with_schema(R"({"properties":{"tags":{"minLength":-1}}})"),
+        with_schema(R"({"type":"string","minLength":3,"maxLength":2})"),
+        with_schema(R"({"type":"array","uniqueItems":true})"),
+        std::string(R"("tools":[{"type":"function","function":{"name":"f","parameters":)"
+                    R"({"type":"object","properties":{"a":{"type":"strin"}}}}}])"),
+        std::string(R"("guided_regex":"(a)\\1")"),
+        std::string(R"("guided_grammar":"root ::= sum")"),
+        std::string(R"("guided_json":{"type":"string","pattern":"^(a|b)*a(a|b){24}$"})"),
+        std::string(R"("guided_json":{},"guided_regex":"a")")}) {
+    const std::string reply = api.post(chat_body(fields));
+    EXPECT_EQ(status_of(reply), 400) << reply;
+    said += Json::parse(body_of(reply))["error"]["message"].get<std::string>() + "\n";
+  }
+  const std::string document =
+      testing::read_file(testing::source_path("docs/structured-output.md"));
+  const std::size_t begin = document.find("```\n", document.find("\n## Errors\n")) + 4;
+  EXPECT_EQ(document.substr(begin, document.find("```\n", begin) - begin), said);
 }
 
 }  // namespace

@@ -188,6 +188,38 @@ TEST_F(TelemetryTest, ErrorsHaveATypeAndOnlyOursAreFailures) {
   EXPECT_FALSE(server_span(2).contains("status"));
 }
 
+TEST_F(TelemetryTest, ARefusedRequestsSpanNamesTheServedModelItAskedFor) {
+  start();
+  struct Case {
+    const char* path;
+    std::string body;
+    std::string model;
+  };
+  const std::vector<Case> cases = {
+      {"/v1/chat/completions", R"({"model":"nano","messages":7})", "nano"},
+      {"/v1/completions", R"({"model":"kimi-k3","prompt":{}})", "kimi-k3"},
+      {"/v1/responses", R"({"model":"kimi-k3","input":[]})", "kimi-k3"},
+      {"/v1/messages", R"({"model":"kimi-k3","max_tokens":1,"messages":[]})", "kimi-k3"},
+      // What is not one of the names is anything that a client makes up.
+      {"/v1/chat/completions", R"({"model":"gpt-4o","messages":[]})", ""},
+      {"/v1/chat/completions", R"({"model":7,"messages":[]})", ""},
+      {"/v1/chat/completions", R"({"messages":[]})", ""},
+      {"/v1/chat/completions", R"({"model":"nano")", ""}};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].body.substr(0, 80));
+    EXPECT_GE(status_of(post(cases[i].body, "x: y", cases[i].path)), 400);
+    const nlohmann::json span = server_span(i);
+    EXPECT_EQ(attribute_of(span, "gen_ai.request.model"), cases[i].model);
+    EXPECT_EQ(span["name"].get<std::string>().find(" "),
+              cases[i].model.empty()
+                  ? std::string::npos
+                  : span["name"].get<std::string>().size() - cases[i].model.size() - 1);
+  }
+  const std::string metrics = metric("gen_ai.server.request.duration").dump();
+  EXPECT_NE(metrics.find("kimi-k3"), std::string::npos);
+  EXPECT_EQ(metrics.find("gpt-4o"), std::string::npos);
+}
+
 TEST_F(TelemetryTest, EveryProtocolIsCovered) {
   start();
   const char* const kNoHeader = "x: y";
@@ -276,7 +308,7 @@ TEST_F(TelemetryTest, NamesThatOnlyClientsKnowDoNotGrowTheMetrics) {
   RequestFacts facts;
   facts.operation = "chat";
   for (std::size_t i = 0; i < kMaxMetricPoints + 10; ++i) {
-    facts.asked = AskedFor{.model = std::to_string(i), .seed = {}};
+    facts.asked_model = std::to_string(i);
     metrics.record(facts);
   }
   const std::vector<telemetry::Metric> collected = metrics.collect();

@@ -7,10 +7,11 @@
 namespace daybreak::api {
 namespace {
 
-// Of valid UTF-8: bytes that begin a character.
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// Of valid UTF-8.
 std::size_t count_code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
 template <class T>
@@ -58,8 +59,8 @@ void TextChoice::rate(std::span<const engine::PromptLogprob> rated,
 // the answer's.
 void TextChoice::echo(TokenId id, std::optional<float> logprob,
                       std::span<const engine::TokenLogprob> top) {
-  note(id, logprob, top);
-  decode(id, next_.text);
+  const std::size_t offset = decode(id, next_.text);
+  note({.id = id, .logprob = logprob, .top = {}, .offset = offset}, top);
 }
 
 void TextChoice::push(std::span<const engine::GeneratedToken> tokens,
@@ -75,12 +76,13 @@ void TextChoice::push(std::span<const engine::GeneratedToken> tokens,
 void TextChoice::push_one(const engine::GeneratedToken& token, std::vector<TextDelta>& deltas) {
   next_.ids.push_back(token.id);
   answer_.ids.push_back(token.id);
-  note(token.id, token.logprob, token.top);
   const bool ends = std::ranges::find(options_.stop_ids, token.id) != options_.stop_ids.end();
   const bool hidden = options_.skip_special_tokens && tokenizer_.skip_special(token.id);
-  if (!ends && !hidden) {
-    std::string text;
-    decode(token.id, text);
+  const bool shown = !ends && !hidden;
+  std::string text;
+  const std::size_t offset = shown ? decode(token.id, text) : code_points_;
+  note({.id = token.id, .logprob = token.logprob, .top = {}, .offset = offset}, token.top);
+  if (shown) {
     stops_.push(text, next_.text);
   }
   if (stops_.matched()) {
@@ -89,16 +91,31 @@ void TextChoice::push_one(const engine::GeneratedToken& token, std::vector<TextD
   deliver(deltas);
 }
 
-void TextChoice::decode(TokenId id, std::string& out) {
+std::size_t TextChoice::decode(TokenId id, std::string& out) {
+  const std::string_view bytes = tokenizer_.bytes_of(id);
+  const std::size_t offset = code_points_ + (abandons_character(bytes) ? 1 : 0);
   const std::size_t before = out.size();
-  decoder_.push(id, out);
+  decoder_.push_bytes(bytes, out);
   code_points_ += count_code_points(std::string_view(out).substr(before));
+  return offset;
 }
 
-void TextChoice::note(TokenId id, std::optional<float> logprob,
-                      std::span<const engine::TokenLogprob> top) {
+// Whether a character is held back that `bytes` do not go on with: it becomes one of its own.
+bool TextChoice::abandons_character(std::string_view bytes) const {
+  if (!decoder_.pending() || bytes.empty()) {
+    return false;
+  }
+  tokenizer::StreamDecoder decoder = decoder_;
+  std::string text;
+  decoder.push_bytes(bytes.substr(0, 1), text);
+  // One that goes on with it completes it or says nothing yet.
+  const bool completes = !begins_character(bytes.front()) && count_code_points(text) == 1;
+  return !text.empty() && !completes;
+}
+
+void TextChoice::note(ScoredToken token, std::span<const engine::TokenLogprob> top) {
   if (options_.logprobs) {
-    next_.logprobs.push_back({.id = id, .logprob = logprob, .top = {}, .offset = code_points_});
+    next_.logprobs.push_back(std::move(token));
     const auto kept = top.first(std::min(top.size(), *options_.logprobs));
     next_.logprobs.back().top.assign(kept.begin(), kept.end());
   }

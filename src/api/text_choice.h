@@ -25,7 +25,7 @@ struct ScoredToken {
   TokenId id = 0;
   std::optional<float> logprob;           // unset for the first id of a prompt
   std::vector<engine::TokenLogprob> top;  // as asked for
-  std::size_t offset = 0;                 // code points of text before it
+  std::size_t offset = 0;  // code points before its text, or before the character it goes on with
 };
 
 // One step of a choice; its end when `finish_reason` is set.
@@ -77,9 +77,10 @@ class TextChoice {
  private:
   void push_one(const engine::GeneratedToken& token, std::vector<TextDelta>& deltas);
   void echo(TokenId id, std::optional<float> logprob, std::span<const engine::TokenLogprob> top);
-  // Appends the characters that `id` completes to `out`.
-  void decode(TokenId id, std::string& out);
-  void note(TokenId id, std::optional<float> logprob, std::span<const engine::TokenLogprob> top);
+  // Appends the characters that `id` completes to `out`. Returns its ScoredToken::offset.
+  std::size_t decode(TokenId id, std::string& out);
+  [[nodiscard]] bool abandons_character(std::string_view bytes) const;
+  void note(ScoredToken token, std::span<const engine::TokenLogprob> top);
   // Gives what has gathered in next_, if that is some text or the end.
   void deliver(std::vector<TextDelta>& deltas);
 

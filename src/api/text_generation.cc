@@ -85,14 +85,28 @@ chat::TokenUsage TextGeneration::usage() const {
   return usage;
 }
 
-std::string TextGeneration::choices_json() const {
+chat::TokenUsage TextGeneration::billed_usage() const {
+  std::vector<bool> read(completion_.prompts.size());
+  for (std::size_t i = 0; i < choices_.size(); ++i) {
+    read[completion_.prompt_of(i)] = read[completion_.prompt_of(i)] || started(i);
+  }
+  chat::TokenUsage usage = this->usage();
+  usage.prompt_tokens = 0;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    usage.prompt_tokens += read[i] ? completion_.prompts[i].size() : 0;
+  }
+  usage.cached_tokens = std::min(usage.cached_tokens, usage.prompt_tokens);
+  return usage;
+}
+
+std::string TextGeneration::choices_json(std::string_view unfinished) const {
   std::string out = "[";
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     const TextAnswer& answer = choices_[i].answer();
     out += (i > 0 ? ",{\"index\":" : "{\"index\":") + std::to_string(i) + ",\"text\":";
     chat::append_json_text(out, answer.text);
     out += ",\"finish_reason\":";
-    chat::append_json_text(out, answer.finish_reason);
+    chat::append_json_text(out, answer.finish_reason.empty() ? unfinished : answer.finish_reason);
     out += '}';
   }
   return out + "]";

@@ -33,12 +33,14 @@ class TextGeneration final : public Answers<TextChoice, TextChoiceDelta> {
   Status submit();
 
   [[nodiscard]] chat::TokenUsage usage() const;
+  // What is to be paid: as usage(), of the prompts those to which an answer has started.
+  [[nodiscard]] chat::TokenUsage billed_usage() const;
   [[nodiscard]] const PreparedCompletion& completion() const { return completion_; }
   [[nodiscard]] const TextAnswer& answer(std::size_t choice) const {
     return choices_[choice].answer();
   }
   // For the content log: the choices so far, without log-probabilities, whose texts are pieces.
-  [[nodiscard]] std::string choices_json() const;
+  [[nodiscard]] std::string choices_json(std::string_view unfinished) const;
 
  private:
   Status consume(const Batch& batch, std::vector<TextChoiceDelta>& out) override;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "api/admission.h"
 #include "api/completion_request.h"
 #include "api/error_reply.h"
-#include "api/on_worker.h"
 #include "api/served_model.h"
 #include "base/json_tree.h"
 #include "chat/chat_request.h"
@@ -25,38 +25,47 @@ using chat::Field;
 using http::Exchange;
 using http::Task;
 
-// What a route makes of a body: the JSON of its answer.
-using Work = Result<std::string> (*)(const std::string& body, const Context& context);
+// What a route makes of a body: the JSON of its answer, and the model that was asked for.
+struct Answer {
+  std::string model;
+  std::string json;
+};
+using Work = Result<Answer> (*)(const std::string& body, const Context& context);
 
 http::Handler on_body(Context& context, Work work) {
   return [&context, work](Exchange& exchange) -> Task<void> {
-    std::optional<Result<std::string>> made;
-    const std::function<void()> job = [&] { made.emplace(work(exchange.request().body, context)); };
-    co_await on_worker(context, job);
-    http::Response response;
-    if (*made) {
-      response.body = **std::move(made);
-    } else {
-      response = error_response(made->error());
-    }
-    co_await exchange.respond(std::move(response));
+    const auto refuse = [](const http::Request& /*request*/, const Error& error) {
+      return error_response(error);
+    };
+    const auto count = [work](const http::Request& request, const Context& all) -> Result<Counted> {
+      DAYBREAK_TRY(Answer answer, work(request.body, all));
+      Counted out{.model = std::move(answer.model), .response = {}};
+      out.response.body = std::move(answer.json);
+      return out;
+    };
+    co_await answer_counted(context, exchange, refuse, count);
   };
 }
 
-// The tree of a body that may hold as many token ids as the context.
-Result<JsonNode> parse_body(const std::string& body, const Context& context) {
+struct Body {
+  JsonNode tree;
+  std::string model;
+};
+
+// A body that may hold as many token ids as the context.
+Result<Body> parse_body(const std::string& body, const Context& context) {
   const chat::ChatLimits& limits = context.options.limits;
-  DAYBREAK_TRY(JsonNode tree,
-               parse_json_tree(
-                   body, {.max_depth = limits.max_depth,
-                          .max_values = limits.max_values + context.generator.context_tokens()}));
-  const Field root(tree, "");
+  Body out;
+  DAYBREAK_TRY(out.tree, parse_json_tree(body, {.max_depth = limits.max_depth,
+                                                .max_values = limits.max_values +
+                                                              context.generator.context_tokens()}));
+  const Field root(out.tree, "");
   DAYBREAK_CHECK_OK(root.object());
   if (const auto model = root.find("model")) {
-    DAYBREAK_TRY(const std::string name, model->string(limits.max_name_bytes));
-    DAYBREAK_CHECK_OK(check_served(name, context));
+    DAYBREAK_TRY(out.model, model->string(limits.max_name_bytes));
+    DAYBREAK_CHECK_OK(check_served(out.model, context));
   }
-  return tree;
+  return out;
 }
 
 Result<bool> read_flag(const Field& root, std::string_view key, bool absent) {
@@ -64,12 +73,17 @@ Result<bool> read_flag(const Field& root, std::string_view key, bool absent) {
   return field ? field->boolean() : Result<bool>(absent);
 }
 
+struct RenderedChat {
+  std::string model;
+  chat::Prompt prompt;
+};
+
 // The prompt of a chat request, as /v1/chat/completions would have it.
-Result<chat::Prompt> render_chat(const std::string& body, const Context& context) {
-  DAYBREAK_TRY(const chat::ChatRequest request,
-               chat::parse_chat_request(body, context.options.limits));
+Result<RenderedChat> render_chat(const std::string& body, const Context& context) {
+  DAYBREAK_TRY(chat::ChatRequest request, chat::parse_chat_request(body, context.options.limits));
   DAYBREAK_CHECK_OK(check_served(request.model, context));
-  return chat::render(request, *context.tokenizer);
+  DAYBREAK_TRY(chat::Prompt prompt, chat::render(request, *context.tokenizer));
+  return RenderedChat{std::move(request.model), std::move(prompt)};
 }
 
 Result<std::vector<TokenId>> ids_to_tokenize(const Field& root, const std::string& body,
@@ -83,8 +97,8 @@ Result<std::vector<TokenId>> ids_to_tokenize(const Field& root, const std::strin
     if (prompt) {
       return prompt->wrong("cannot be combined with messages");
     }
-    DAYBREAK_TRY(chat::Prompt rendered, render_chat(body, context));
-    return std::move(rendered.ids);
+    DAYBREAK_TRY(RenderedChat rendered, render_chat(body, context));
+    return std::move(rendered.prompt.ids);
   }
   if (!prompt) {
     return Error{Errc::kInvalidArgument, "prompt: expected a string, or messages, found nothing"};
@@ -97,9 +111,9 @@ Result<std::vector<TokenId>> ids_to_tokenize(const Field& root, const std::strin
   return ids;
 }
 
-Result<std::string> tokenize(const std::string& body, const Context& context) {
-  DAYBREAK_TRY(const JsonNode tree, parse_body(body, context));
-  const Field root(tree, "");
+Result<Answer> tokenize(const std::string& body, const Context& context) {
+  DAYBREAK_TRY(Body parsed, parse_body(body, context));
+  const Field root(parsed.tree, "");
   DAYBREAK_TRY(const bool texts, read_flag(root, "return_token_strs", false));
   DAYBREAK_TRY(const std::vector<TokenId> ids, ids_to_tokenize(root, body, context));
   std::string out = "{\"count\":" + std::to_string(ids.size());
@@ -110,19 +124,19 @@ Result<std::string> tokenize(const std::string& body, const Context& context) {
   }
   out += "],\"token_strs\":";
   if (!texts) {
-    return out + "null}";
+    return Answer{std::move(parsed.model), out + "null}"};
   }
   out += '[';
   for (std::size_t i = 0; i < ids.size(); ++i) {
     out += i > 0 ? "," : "";
     chat::append_json_text(out, context.tokenizer->bytes_of(ids[i]));
   }
-  return out + "]}";
+  return Answer{std::move(parsed.model), out + "]}"};
 }
 
-Result<std::string> detokenize(const std::string& body, const Context& context) {
-  DAYBREAK_TRY(const JsonNode tree, parse_body(body, context));
-  const auto tokens = Field(tree, "").find("tokens");
+Result<Answer> detokenize(const std::string& body, const Context& context) {
+  DAYBREAK_TRY(Body parsed, parse_body(body, context));
+  const auto tokens = Field(parsed.tree, "").find("tokens");
   if (!tokens) {
     return Error{Errc::kInvalidArgument, "tokens: expected an array of token ids, found nothing"};
   }
@@ -131,12 +145,13 @@ Result<std::string> detokenize(const std::string& body, const Context& context) 
                read_token_ids(*tokens, context.options.limits, kAny));
   std::string out = "{\"prompt\":";
   chat::append_json_text(out, context.tokenizer->decode(ids));
-  return out + "}";
+  return Answer{std::move(parsed.model), out + "}"};
 }
 
-Result<std::string> estimate_token_count(const std::string& body, const Context& context) {
-  DAYBREAK_TRY(const chat::Prompt prompt, render_chat(body, context));
-  return "{\"data\":{\"total_tokens\":" + std::to_string(prompt.billed_tokens()) + "}}";
+Result<Answer> estimate_token_count(const std::string& body, const Context& context) {
+  DAYBREAK_TRY(RenderedChat chat, render_chat(body, context));
+  return Answer{std::move(chat.model), "{\"data\":{\"total_tokens\":" +
+                                           std::to_string(chat.prompt.billed_tokens()) + "}}"};
 }
 
 }  // namespace

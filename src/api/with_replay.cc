@@ -93,7 +93,8 @@ class Replayed {
     const std::function<void()> work = [&] { key.emplace(identify(context_, request)); };
     co_await on_worker(context_, work);
     if (!*key) {
-      co_return co_await refuse(exchange, refusal_, key->error());
+      co_return co_await refuse(exchange, refusal_, key->error(),
+                                Admission(context_, exchange).headers());
     }
     if (!**key) {
       co_return co_await handler_(exchange);
@@ -111,7 +112,8 @@ class Replayed {
       co_await refuse(exchange, refusal_,
                       {Errc::kResourceLimit,
                        std::string(kName) + ": expected at most " + std::to_string(kMaxListeners) +
-                           " requests for one answer at a time, try again later"});
+                           " requests for one answer at a time, try again later"},
+                      Admission(context_, exchange).headers());
       co_return true;
     }
     if (claim.call == nullptr) {
@@ -121,6 +123,7 @@ class Replayed {
                 std::string(kName) + ": this value was sent with another body; a new request needs "
                                      "a new value"});
       response.status = 422;
+      replace_headers(response, Admission(context_, exchange).headers());
       co_await exchange.respond(std::move(response));
       co_return true;
     }
@@ -143,7 +146,7 @@ class Replayed {
     Listener listener(store, claim);
     // Comes back if there is no answer to be given.
     Admission admission(context_, exchange);
-    if (const Status may = admission.begin_replay(); !may) {
+    if (const Status may = admission.begin_request(); !may) {
       co_await refuse(exchange, refusal_, may.error(), admission.headers());
       co_return true;
     }
@@ -161,7 +164,7 @@ class Replayed {
       co_return false;
     }
     http::Response response = *answer;
-    admission.replayed();
+    admission.count();
     replace_headers(response, admission.headers());
     replace_headers(response, {{"Idempotent-Replayed", "true"}});
     exchange.note({"replayed", 1});

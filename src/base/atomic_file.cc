@@ -58,8 +58,12 @@ Status write_file_atomically(const std::string& path, std::string_view bytes) {
     return error;
   }
   // The name, too, must outlast a loss of power.
-  const Descriptor directory(std::filesystem::path(path).parent_path().string(),
-                             O_RDONLY | O_DIRECTORY);
+  return sync_directory_of(path);
+}
+
+Status sync_directory_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  const Descriptor directory(parent.empty() ? "." : parent, O_RDONLY | O_DIRECTORY);
   if (directory.fd() < 0 || ::fsync(directory.fd()) != 0) {
     return Error{Errc::kIo, path + ": " + std::strerror(errno)};
   }

@@ -15,6 +15,9 @@ namespace daybreak {
 // file is then as it was. Not for two writers of one path at a time.
 Status write_file_atomically(const std::string& path, std::string_view bytes);
 
+// Waits until the names in the directory that holds `path` are on the disk. Errors: kIo.
+Status sync_directory_of(const std::string& path);
+
 // Returns the whole file. Errors: kNotFound, kTooLarge (more than `max_bytes`), kIo.
 Result<std::string> read_whole_file(const std::string& path, std::size_t max_bytes);
 

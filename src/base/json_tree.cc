@@ -44,7 +44,7 @@ class TreeParser {
  private:
   bool value(JsonNode& node, std::size_t depth) {
     if (++values_ > limits_.max_values) {
-      return fail("more than " + std::to_string(limits_.max_values) + " values", Errc::kTooLarge);
+      return fail("more than " + std::to_string(limits_.max_values) + " values");
     }
     const std::size_t begin = at_;
     if (!value_body(node, depth)) {
@@ -80,8 +80,7 @@ class TreeParser {
 
   bool deeper(std::size_t depth) {
     return depth < limits_.max_depth ||
-           fail("nested deeper than " + std::to_string(limits_.max_depth) + " levels",
-                Errc::kTooLarge);
+           fail("nested deeper than " + std::to_string(limits_.max_depth) + " levels");
   }
 
   bool array(JsonNode& node, std::size_t depth) {
@@ -283,8 +282,7 @@ class TreeParser {
       }
     }
     return at_ - begin <= limits_.max_number_bytes ||
-           fail("number longer than " + std::to_string(limits_.max_number_bytes) + " bytes",
-                Errc::kTooLarge);
+           fail("number longer than " + std::to_string(limits_.max_number_bytes) + " bytes");
   }
 
   bool skip_digits() {
@@ -325,9 +323,8 @@ class TreeParser {
     }
   }
 
-  bool fail(std::string why, Errc code = Errc::kInvalidArgument) {
+  bool fail(std::string why) {
     why_ = std::move(why);
-    code_ = code;
     return false;
   }
 
@@ -335,7 +332,7 @@ class TreeParser {
     std::string message = path_.starts_with('.') ? path_.substr(1) : path_;
     message += (message.empty() ? "not valid JSON: " : ": not valid JSON: ") + why_ + " at byte " +
                std::to_string(at_);
-    return {code_, std::move(message)};
+    return {Errc::kInvalidArgument, std::move(message)};
   }
 
   Error invalid_utf8() const {
@@ -352,7 +349,6 @@ class TreeParser {
   std::size_t values_ = 0;
   std::string path_;  // filled from the inside out after a failure
   std::string why_;
-  Errc code_ = Errc::kInvalidArgument;
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ struct JsonTreeLimits {
 
 // Parses `text` whole, by RFC 8259. The tree refers to `text`, which must outlive it. Thread-safe.
 // Errors: kInvalidArgument "PATH: WHY at byte N" for anything else than one JSON value in UTF-8,
-// lone surrogate escapes included; kTooLarge when a limit is passed.
+// lone surrogate escapes included, and when a limit is passed.
 [[nodiscard]] Result<JsonNode> parse_json_tree(std::string_view text,
                                                const JsonTreeLimits& limits = {});
 

@@ -31,13 +31,11 @@ inline constexpr std::string_view kInvalidJsonKey = "INVALID_JSON";
                                                      const ChatLimits& limits);
 
 // Reads the content of a tool_result: a string or blocks. Blocks of other types than text and image
-// never fail: what cannot be read becomes a note with its type. Errors: kInvalidArgument,
-// kTooLarge.
+// never fail: what cannot be read becomes a note with its type. Errors: kInvalidArgument.
 [[nodiscard]] Result<std::vector<ContentPart>> read_result_content(const Field& result,
                                                                    const ChatLimits& limits);
 
-// Reads {"type":"tool_use"}: the input's exact bytes are the arguments. Errors: kInvalidArgument,
-// kTooLarge.
+// Reads {"type":"tool_use"}: the input's exact bytes are the arguments. Errors: kInvalidArgument.
 [[nodiscard]] Result<ToolCall> read_tool_use(const Field& block, const ChatLimits& limits);
 
 }  // namespace daybreak::chat

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "chat/effort_name.h"
 #include "chat/field_schemas.h"
 #include "chat/field_table.h"
 
@@ -30,8 +31,8 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "request, and no prompt would be found in the prefix cache again"},
     {"tools", kApi, kYes, kObjects,
      "`name`, `description`, `input_schema`, `strict` (`false` leaves only the shape of the call "
-     "enforced; otherwise calls match their schema); `type` absent or `custom`. Names as for "
-     "OpenAI tools: a letter or `_` first"},
+     "enforced; otherwise calls match their schema); `type` absent or `custom`. Names: 1 to "
+     "256 of `[A-Za-z0-9_./:-]`"},
     {"tool_choice", kApi, kYes, kObject,
      "`auto`, `any`, `tool`, `none`, with `disable_parallel_tool_use`; enforced while decoding, "
      "thinking or not"},
@@ -39,9 +40,10 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "`enabled` and `adaptive`: on; `disabled`: off; absent: on, as the model is. `display` "
      "`omitted` leaves thinking blocks empty"},
     {"output_config", kApi, kYes, kObject, "an object of the next two"},
-    {"output_config.effort", kApi, kYes, R"({"enum":["low","medium","high","xhigh","max"]})",
-     "the model knows three: `low` is low, `medium` and `high` are high, `xhigh` and `max` are "
-     "max. Absent: by `thinking.budget_tokens` (below 8,192 low, below 24,576 high, else max), or "
+    {"output_config.effort", kApi, kYes, kEffortNames,
+     "the model knows three: `minimal` and `low` are low, `medium` and `high` are high, `xhigh` "
+     "and `max` are max. Absent: by `thinking.budget_tokens` (below 8,192 low, below 24,576 high, "
+     "else max), or "
      "max"},
     {"output_config.format", kApi, kYes, kObject,
      "`json_schema`, enforced; beside a forced call it stays in the prompt alone"},

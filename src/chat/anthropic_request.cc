@@ -15,6 +15,7 @@
 #include "chat/python_json.h"
 #include "chat/request_fields.h"
 #include "chat/required_field.h"
+#include "chat/vendor_contract.h"
 
 namespace daybreak::chat {
 namespace {
@@ -131,6 +132,7 @@ Result<AnthropicRequest> parse_anthropic_request(std::string_view json, Anthropi
   AnthropicRequest request;
   ChatRequest& chat = request.chat;
   DAYBREAK_CHECK_OK(anthropic_fields().judge(root, chat.ignored_fields));
+  DAYBREAK_CHECK_OK(check_vendor_contract(root, limits.contract));
   DAYBREAK_CHECK_OK(read_model(root, limits, chat));
   std::set<std::string, std::less<>> names;
   if (const auto tools = root.find("tools")) {

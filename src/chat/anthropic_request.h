@@ -29,7 +29,7 @@ struct AnthropicRequest {
 
 // Parses and validates. Pure, thread-safe.
 // Errors: kInvalidArgument, message "PATH: expected ..., found ..." with a path of the request as
-// sent, such as messages[3].content[0].tool_use_id; kTooLarge when a bound of `limits` is passed.
+// sent, such as messages[3].content[0].tool_use_id.
 [[nodiscard]] Result<AnthropicRequest> parse_anthropic_request(std::string_view json,
                                                                AnthropicCall call,
                                                                const ChatLimits& limits = {});

@@ -128,6 +128,75 @@ TEST(AnthropicRequest, ToolResultsTakeWhateverBlocksAreInThem) {
             "mcp__a__b;doc[document][brand_new][block][block]T\nS\nc");
 }
 
+constexpr const char* kSearch =
+    R"({"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"q"}})";
+constexpr const char* kFound =
+    R"({"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result",)"
+    R"("url":"https://x","title":"X","encrypted_content":"RU5D"}]})";
+
+std::string assistant_turn(const std::string& blocks) {
+  return R"({"role":"assistant","content":[)" + blocks + "]}";
+}
+
+// What Anthropic's own servers ran goes on here as a call and its result.
+TEST(AnthropicRequest, ToolsThatAServerRanAreCallsWithResults) {
+  const std::string user = R"({"role":"user","content":"hi"})";
+  const AnthropicRequest request = with_messages(
+      "[" + user + "," +
+      assistant_turn(R"({"type":"text","text":"Let me look."},)" + std::string(kSearch) + "," +
+                     kFound + R"(,{"type":"text","text":"It is X."})") +
+      "," + user + "]");
+  EXPECT_EQ(
+      prompt_of(request),
+      openai_prompt(
+          R"({"messages":[)" + user +
+          R"(,{"role":"assistant","content":"Let me look.","tool_calls":[{"id":"s1","type":"function",)"
+          R"("function":{"name":"web_search","arguments":"{\"query\":\"q\"}"}}]},)"
+          R"({"role":"tool","tool_call_id":"s1","content":"[{\"type\": \"web_search_result\", )"
+          R"(\"url\": \"https://x\", \"title\": \"X\"}]"},)"
+          R"({"role":"assistant","content":"It is X."},)" +
+          user + "]}"));
+}
+
+TEST(AnthropicRequest, ServerToolsOfEveryKindBesideOnesOfTheClient) {
+  const std::string user = R"({"role":"user","content":"hi"})";
+  const std::string mcp =
+      R"({"type":"mcp_tool_use","id":"m1","name":"get","server_name":"s","input":{}})";
+  const std::string got =
+      R"({"type":"mcp_tool_result","tool_use_id":"m1","is_error":true,"content":[{"type":"text","text":"no"}]})";
+  const std::string mine = R"({"type":"tool_use","id":"t1","name":"f","input":{}})";
+  const AnthropicRequest request = with_messages(
+      "[" + user + "," +
+      assistant_turn(std::string(kSearch) + "," + mcp + "," + kFound + "," + got + "," + mine) +
+      R"(,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"r"}]}])");
+  std::string shown;
+  for (const Message& message : request.chat.messages) {
+    shown += std::to_string(static_cast<int>(message.role)) + message.tool_call_id +
+             std::to_string(message.tool_calls.size()) + "|";
+  }
+  EXPECT_EQ(shown, "10|22|3s10|3m10|21|3t10|");
+  EXPECT_EQ(text_of(request.chat.messages[3]), "Error: no");
+}
+
+// A turn that a server paused is sent back to be gone on with.
+TEST(AnthropicRequest, ATurnThatEndsWithAServersResultIsAnsweredAnew) {
+  const std::string user = R"({"role":"user","content":"hi"})";
+  const AnthropicRequest request =
+      with_messages("[" + user + "," + assistant_turn(std::string(kSearch) + "," + kFound) + "]");
+  ASSERT_EQ(request.chat.messages.size(), 3U);
+  EXPECT_EQ(request.chat.messages.back().role, Role::kTool);
+  EXPECT_EQ(fault(body_with("", "[" + user + "," + assistant_turn(kSearch) + "]")),
+            "messages[1]: a message with tool_use blocks cannot be continued");
+  EXPECT_EQ(fault(body_with("", "[" + user + "," + assistant_turn(kFound) + "," + user + "]")),
+            "messages[1].content[0].tool_use_id: expected the id of a server_tool_use or "
+            "mcp_tool_use block before, each answered once, found \"s1\"");
+  EXPECT_EQ(fault(body_with(
+                "", "[" + user + "," + assistant_turn(R"({"type":"container_upload"})") + "]")),
+            "messages[1].content[0].type: expected \"text\", \"thinking\", \"redacted_thinking\", "
+            "\"tool_use\", \"server_tool_use\", \"mcp_tool_use\" or the result of a server's tool, "
+            "found \"container_upload\"");
+}
+
 TEST(AnthropicRequest, ImagesBecomeUrls) {
   const AnthropicRequest request = with_messages(
       R"([{"role":"user","content":[{"type":"text","text":"see "},{"type":"image","source":)"
@@ -165,10 +234,12 @@ TEST(AnthropicRequest, ThinkingAndEffort) {
           Case{R"("thinking":{"type":"enabled","budget_tokens":8192})", true, Effort::kHigh},
           Case{R"("thinking":{"type":"enabled","budget_tokens":24575})", true, Effort::kHigh},
           Case{R"("thinking":{"type":"enabled","budget_tokens":24576})", true, Effort::kMax},
+          Case{R"("output_config":{"effort":"minimal"})", true, Effort::kLow},
           Case{R"("output_config":{"effort":"low"})", true, Effort::kLow},
           Case{R"("output_config":{"effort":"medium"})", true, Effort::kHigh},
           Case{R"("output_config":{"effort":"high"})", true, Effort::kHigh},
           Case{R"("output_config":{"effort":"xhigh"})", true, Effort::kMax},
+          Case{R"("output_config":{"effort":"max"})", true, Effort::kMax},
           Case{
               R"("output_config":{"effort":"low"},"thinking":{"type":"enabled","budget_tokens":90000})",
               true, Effort::kLow},
@@ -295,7 +366,7 @@ TEST(AnthropicRequest, FaultsSayWhereAndWhat) {
            Case{user(R"({"type":"image","source":{"type":"file","file_id":"f"}})"),
                 "messages[0].content[0].source.type: expected \"base64\" or \"url\""},
            Case{user(R"({"type":"tool_result","content":"x"})"),
-                "messages[0].content[0].tool_use_id: expected the id of a tool_use, found nothing"},
+                "messages[0].content[0].tool_use_id: expected the id of a tool_use block of the"},
            Case{user(R"({"type":"tool_result","tool_use_id":"t9","content":"x"})"),
                 "messages[0].content[0].tool_use_id: expected the id of a tool_use block of the"},
            Case{body_with("", std::string("[") + kUse +
@@ -310,7 +381,7 @@ TEST(AnthropicRequest, FaultsSayWhereAndWhat) {
                 "messages[0].content[0].input: expected an object"},
            Case{body_with(R"("system":[{"type":"image"}])"), "system[0].type: expected \"text\""},
            Case{tool(R"({"name":"f"})"), "tools[0].input_schema: expected a JSON Schema object"},
-           Case{tool(R"({"name":"1","input_schema":{}})"), "tools[0].name: expected a name of"},
+           Case{tool(R"({"name":"a b","input_schema":{}})"), "tools[0].name: expected a name of"},
            Case{tool(R"({"type":"web_search_20250305","name":"web_search"})"),
                 "tools[0].type: \"web_search_20250305\" is run by the server"},
            Case{tool(R"({"type":"bash_20250124","name":"bash"})"),
@@ -324,7 +395,7 @@ TEST(AnthropicRequest, FaultsSayWhereAndWhat) {
            Case{body_with(R"("thinking":{"type":"on"})"), "thinking.type: expected \"enabled\""},
            Case{body_with(R"("thinking":{"type":"enabled","budget_tokens":0})"),
                 "thinking.budget_tokens: expected an integer from 1"},
-           Case{body_with(R"("output_config":{"effort":"minimal"})"), "output_config.effort: "},
+           Case{body_with(R"("output_config":{"effort":"none"})"), "output_config.effort: "},
            Case{body_with(R"("output_config":7)"), "output_config: expected an object"},
            Case{body_with(R"("output_format":{"type":"json_object"})"), "output_format.type: "},
            Case{body_with(R"("temperature":3)"), "temperature: expected a number from 0 to 2"},

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chat/anthropic_thinking.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 
+#include "chat/effort_name.h"
 #include "chat/required_field.h"
 
 namespace daybreak::chat {
 namespace {
-
-struct EffortName {
-  std::string_view name;
-  Effort effort;
-};
-constexpr std::array<EffortName, 5> kEfforts = {{{"low", Effort::kLow},
-                                                 {"medium", Effort::kHigh},
-                                                 {"high", Effort::kHigh},
-                                                 {"xhigh", Effort::kMax},
-                                                 {"max", Effort::kMax}}};
 
 Effort effort_of_budget(std::uint64_t tokens) {
   constexpr std::uint64_t kHighFrom = 8'192;
@@ -40,12 +29,8 @@ Result<std::optional<Effort>> read_effort(const Field& root) {
   if (!field) {
     return std::optional<Effort>();
   }
-  const auto* const known =
-      std::ranges::find(kEfforts, std::string_view(field->node().text), &EffortName::name);
-  if (known == kEfforts.end()) {
-    return field->expected("\"low\", \"medium\", \"high\", \"xhigh\" or \"max\"");
-  }
-  return std::optional(known->effort);
+  const std::optional<Effort> known = effort_named(field->node().text);
+  return known ? Result<std::optional<Effort>>(known) : field->expected(kEffortsExpected);
 }
 
 }  // namespace

@@ -15,10 +15,8 @@ struct AnthropicThinking {
 };
 
 // Reads `thinking` and `output_config.effort`. Neither given: thinking on, effort max, as the model
-// has it. The model knows three efforts; the API's five and its budgets are taken so:
-//   effort         low -> low, medium and high -> high, xhigh and max -> max
-//   budget_tokens  (without an effort) below 8,192 -> low, below 24,576 -> high, else max
-// Errors: kInvalidArgument.
+// has it. An effort is taken as effort_named() says; without one, budget_tokens below 8,192 are
+// low, below 24,576 high, else max. Errors: kInvalidArgument.
 [[nodiscard]] Result<AnthropicThinking> read_anthropic_thinking(const Field& root);
 
 }  // namespace daybreak::chat

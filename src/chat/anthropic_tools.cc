@@ -61,13 +61,11 @@ std::string declaration(const Tool& tool, const std::optional<Field>& descriptio
   return out + "},\"type\":\"function\"}";
 }
 
-Result<Tool> read_tool(const Field& item) {
+Result<Tool> read_tool(const Field& item, Contract contract) {
   DAYBREAK_CHECK_OK(item.object());
   DAYBREAK_CHECK_OK(check_type(item));
   DAYBREAK_TRY(const Field name, required_field(item, "name", "a name"));
-  if (!is_tool_name(name.node().text)) {
-    return name.expected("a name of the form [A-Za-z_][A-Za-z0-9_-]{0,255}");
-  }
+  DAYBREAK_CHECK_OK(check_tool_name(name, contract));
   const auto description = item.find("description");
   if (description && !description->is(JsonNode::Kind::kString)) {
     return description->expected("a string");
@@ -94,7 +92,7 @@ Result<std::vector<Tool>> read_anthropic_tools(const Field& field, const ChatLim
   DAYBREAK_TRY(const auto items, field.array(limits.max_tools));
   std::vector<Tool> tools;
   for (const Field& item : items) {
-    DAYBREAK_TRY(Tool tool, read_tool(item));
+    DAYBREAK_TRY(Tool tool, read_tool(item, limits.contract));
     if (!names.insert(tool.name).second) {
       return Error{Errc::kInvalidArgument,
                    item.path_of("name") + ": tool '" + tool.name + "' is declared more than once"};

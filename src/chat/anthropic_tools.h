@@ -16,7 +16,7 @@ namespace daybreak::chat {
 
 // Reads an array of custom tools; `names` takes their names. Tools that Anthropic's servers run, or
 // whose schema only Anthropic's models know, are refused by name.
-// Errors: kInvalidArgument (also for a name declared twice), kTooLarge.
+// Errors: kInvalidArgument (also for a name declared twice).
 [[nodiscard]] Result<std::vector<Tool>> read_anthropic_tools(
     const Field& field, const ChatLimits& limits, std::set<std::string, std::less<>>& names);
 

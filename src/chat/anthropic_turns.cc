@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "chat/anthropic_blocks.h"
+#include "chat/anthropic_server_tools.h"
 #include "chat/required_field.h"
 
 namespace daybreak::chat {
@@ -77,7 +78,7 @@ class TurnReader {
 
   Status message(const Field& item) {
     DAYBREAK_CHECK_OK(item.object());
-    static constexpr std::string_view kExpected = "\"user\" or \"assistant\"";
+    static constexpr std::string_view kExpected = "\"user\", \"assistant\" or \"system\"";
     DAYBREAK_TRY(const Field role, required_field(item, "role", kExpected));
     if (role.node().text == "user") {
       return user(item);
@@ -91,7 +92,7 @@ class TurnReader {
   // Ends the conversation; `last` is its last message. One of the assistant is to be continued.
   Result<AnthropicTurns> finish(const Field& last) {
     if (assistant_) {
-      if (!assistant_->tool_calls.empty()) {
+      if (!calls_.empty()) {
         return last.wrong("a message with tool_use blocks cannot be continued");
       }
       assistant_->partial = true;
@@ -106,9 +107,16 @@ class TurnReader {
     std::ranges::move(said_, std::back_inserter(out_.messages));
     results_.clear();
     said_.clear();
-    if (assistant_) {
-      out_.messages.push_back(*std::exchange(assistant_, std::nullopt));
+    if (assistant_ && !ends_with_result()) {
+      out_.messages.push_back(std::move(*assistant_));
     }
+    assistant_.reset();
+  }
+
+  // Whether the turn of the assistant ends, so far, with the result of a server's tool.
+  bool ends_with_result() const {
+    return split_ && assistant_->content.empty() && assistant_->reasoning.empty() &&
+           assistant_->tool_calls.empty();
   }
 
   Status user(const Field& item) {
@@ -144,14 +152,14 @@ class TurnReader {
     return read_textual_block(block, type, limits_);
   }
 
-  Status tool_result(const Field& block) {
+  // Reads a result of any kind; `wanted` says whose id it must have.
+  Result<Message> result(const Field& block, std::string_view type, std::string_view wanted) {
     Message message;
     message.role = Role::kTool;
-    DAYBREAK_TRY(const Field id, required_field(block, "tool_use_id", "the id of a tool_use"));
+    DAYBREAK_TRY(const Field id, required_field(block, "tool_use_id", wanted));
     DAYBREAK_TRY(message.tool_call_id, id.string(limits_.max_id_bytes));
     if (calls_.erase(message.tool_call_id) == 0) {
-      return id.expected(
-          "the id of a tool_use block of the assistant message before, each answered once");
+      return id.expected(wanted);
     }
     bool failed = false;
     if (const auto is_error = block.find("is_error")) {
@@ -160,14 +168,40 @@ class TurnReader {
     if (failed) {
       message.content.push_back(text_part(kErrorPrefix));
     }
-    DAYBREAK_TRY(std::vector<ContentPart> parts, read_result_content(block, limits_));
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (parts[i].kind == ContentPart::Kind::kImage) {
+    DAYBREAK_TRY(std::vector<ContentPart> parts, is_server_result(type)
+                                                     ? read_server_result(block, type, limits_)
+                                                     : read_result_content(block, limits_));
+    for (ContentPart& part : parts) {
+      if (part.kind == ContentPart::Kind::kImage) {
         note_image(*block.find("content"));
       }
-      message.content.push_back(std::move(parts[i]));
+      message.content.push_back(std::move(part));
     }
+    return message;
+  }
+
+  Status tool_result(const Field& block) {
+    DAYBREAK_TRY(Message message,
+                 result(block, "tool_result",
+                        "the id of a tool_use block of the assistant message before, each answered "
+                        "once"));
     results_.push_back(std::move(message));
+    return ok();
+  }
+
+  // What the assistant says after the result of a server's tool is a message of its own, as after
+  // any other result.
+  Status server_result(const Field& block, std::string_view type) {
+    DAYBREAK_TRY(Message message,
+                 result(block, type,
+                        "the id of a server_tool_use or mcp_tool_use block before, each answered "
+                        "once"));
+    if (!ends_with_result()) {
+      out_.messages.push_back(std::move(*assistant_));
+      assistant_.emplace().role = Role::kAssistant;
+      split_ = true;
+    }
+    out_.messages.push_back(std::move(message));
     return ok();
   }
 
@@ -175,17 +209,19 @@ class TurnReader {
     if (!assistant_) {
       end_turn();
       assistant_.emplace().role = Role::kAssistant;
+      split_ = false;
       calls_.clear();
     }
     DAYBREAK_TRY(const auto blocks, blocks_of(item, "content", limits_, assistant_->content));
     for (const Field& block : blocks) {
-      DAYBREAK_CHECK_OK(assistant_block(block, *assistant_));
+      DAYBREAK_CHECK_OK(assistant_block(block));
     }
     return ok();
   }
 
-  Status assistant_block(const Field& block, Message& message) {
+  Status assistant_block(const Field& block) {
     DAYBREAK_TRY(const std::string_view type, block_type(block));
+    Message& message = *assistant_;
     if (type == "text") {
       DAYBREAK_TRY(ContentPart part, read_text_block(block));
       append_part(message.content, std::move(part));
@@ -201,18 +237,26 @@ class TurnReader {
     if (type == "redacted_thinking") {
       return ok();  // only who wrote it can read it
     }
-    if (type != "tool_use") {
-      return block.find("type")->expected(
-          "\"text\", \"thinking\", \"redacted_thinking\" or \"tool_use\"");
+    if (is_server_result(type)) {
+      return server_result(block, type);
     }
+    if (type != "tool_use" && !is_server_call(type)) {
+      return block.find("type")->expected(
+          "\"text\", \"thinking\", \"redacted_thinking\", \"tool_use\", \"server_tool_use\", "
+          "\"mcp_tool_use\" or the result of a server's tool");
+    }
+    return call(block);
+  }
+
+  Status call(const Field& block) {
+    Message& message = *assistant_;
     DAYBREAK_TRY(ToolCall call, read_tool_use(block, limits_));
     if (!calls_.insert(call.id).second) {
       return Error{Errc::kInvalidArgument, block.path_of("id") + ": given to more than one call"};
     }
     if (message.tool_calls.size() == limits_.max_tool_calls) {
       return block.wrong("expected at most " + std::to_string(limits_.max_tool_calls) +
-                             " tool_use blocks in one turn",
-                         Errc::kTooLarge);
+                         " tool_use blocks in one turn");
     }
     message.tool_calls.push_back(std::move(call));
     return ok();
@@ -228,6 +272,7 @@ class TurnReader {
   AnthropicTurns out_;
   // The turn in the making: of the assistant, or of the user.
   std::optional<Message> assistant_;
+  bool split_ = false;  // the assistant's turn: a part of it, and a result, are in out_ already
   std::vector<Message> results_;
   std::vector<Message> said_;
   std::set<std::string, std::less<>> calls_;  // of the last assistant turn, not answered yet

@@ -23,7 +23,7 @@ struct AnthropicTurns {
 //              per message of the client. A message of results alone gives no user message
 //   system     also accepted among `messages`
 // Errors: kInvalidArgument, also for a tool result that answers no call of the assistant message
-// before it; kTooLarge.
+// before it.
 [[nodiscard]] Result<AnthropicTurns> read_anthropic_turns(const Field& root,
                                                           const ChatLimits& limits);
 

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "chat/effort_name.h"
 #include "chat/field_schemas.h"
 #include "chat/field_table.h"
 
@@ -15,7 +16,6 @@ using enum FieldVerdict;
 constexpr FieldVerdict kYes = FieldVerdict::kHonoured;
 
 constexpr std::string_view kEffort = R"({"enum":["low","high","max"]})";
-constexpr std::string_view kEffortOrNone = R"({"enum":["none","low","high","max"]})";
 
 constexpr auto kRules = std::to_array<FieldRule>({
     // Conversation and tools.
@@ -41,13 +41,14 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "`low`, `high` or `max`; beats `reasoning_effort`"},
     {"thinking.keep", kMoonshot, kYes, R"({"const":"all"})",
      "`all`, which is what happens; else refused"},
-    {"reasoning_effort", kOpenAi, kYes, kEffortOrNone, "`low`, `high`, `max`; `none`: no thinking"},
+    {"reasoning_effort", kOpenAi, kYes, kEffortNamesOrNone,
+     "`none`: no thinking; `minimal`, `low`: low; `medium`, `high`: high; `xhigh`, `max`: max"},
     {"chat_template_kwargs", kVllm, kYes, kObject, "an object of the next four"},
     {"chat_template_kwargs.thinking", kVllm, kYes, kBoolean, "a boolean; beats `thinking`"},
     {"chat_template_kwargs.enable_thinking", kVllm, kYes, kBoolean, "the same, of lower rank"},
     {"chat_template_kwargs.thinking_effort", kVllm, kYes, kEffort, "beats `thinking.effort`"},
-    {"chat_template_kwargs.reasoning_effort", kVllm, kYes, kEffortOrNone,
-     "the same, of lower rank"},
+    {"chat_template_kwargs.reasoning_effort", kVllm, kYes, kEffortNamesOrNone,
+     "as the other `reasoning_effort`, of lower rank than `thinking_effort`"},
     // The form of the answer.
     {"response_format", kOpenAi, kYes, kObject, "stated and enforced"},
     {"structured_outputs", kVllm, kYes, kObject, "enforced"},

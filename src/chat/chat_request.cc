@@ -126,17 +126,14 @@ bool ChatRequest::tools_allowed() const {
           std::ranges::any_of(messages, [](const Message& m) { return !m.tools.empty(); }));
 }
 
-Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits,
-                                       Contract contract) {
+Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits) {
   DAYBREAK_TRY(const JsonNode tree, parse_json_tree(json, {.max_depth = limits.max_depth,
                                                            .max_values = limits.max_values}));
   const Field root(tree, "");
   DAYBREAK_CHECK_OK(root.object());
   ChatRequest request;
   DAYBREAK_CHECK_OK(chat_fields().judge(root, request.ignored_fields));
-  if (contract == Contract::kVendor) {
-    DAYBREAK_CHECK_OK(check_vendor_contract(root));
-  }
+  DAYBREAK_CHECK_OK(check_vendor_contract(root, limits.contract));
   DAYBREAK_CHECK_OK(read_strings(root, limits, request));
   DAYBREAK_CHECK_OK(read_scheduling(root, limits, request));
   DAYBREAK_CHECK_OK(read_conversation(root, limits, request));

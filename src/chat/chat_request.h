@@ -139,8 +139,9 @@ struct ChatRequest {
   [[nodiscard]] bool tools_allowed() const;
 };
 
-// Bounds of one request. Sizes in bytes of JSON or of text.
+// What a request may be. Sizes in bytes of JSON or of text.
 struct ChatLimits {
+  Contract contract = Contract::kOpen;
   std::size_t max_depth = 64;        // nesting of arrays and objects
   std::size_t max_values = 250'000;  // JSON values in all
   std::size_t max_messages = 10'000;
@@ -169,8 +170,7 @@ struct ChatLimits {
 // Unknown fields are listed in `ignored_fields`; a key given twice in an object whose fields have
 // meaning here is refused, in free-form data (schemas, arguments) the last one wins.
 // Errors: kInvalidArgument, message "PATH: expected ..., found ..." with a path such as
-// messages[3].tool_call_id; kTooLarge when a bound of `limits` is passed.
-Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits = {},
-                                       Contract contract = Contract::kOpen);
+// messages[3].tool_call_id.
+Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& limits = {});
 
 }  // namespace daybreak::chat

@@ -199,9 +199,9 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
            "tools[0].function: expected an object, found nothing"},
       Case{with(R"("tools":[{"type":"function","function":{}}])"),
            "tools[0].function.name: expected a name, found nothing"},
-      Case{with(R"("tools":[{"type":"function","function":{"name":"1a"}}])"),
-           "tools[0].function.name: expected a name of the form [A-Za-z_][A-Za-z0-9_-]{0,255}, "
-           "found \"1a\""},
+      Case{with(R"("tools":[{"type":"function","function":{"name":"a b"}}])"),
+           "tools[0].function.name: expected a name of the form [A-Za-z0-9_./:-]{1,256}, "
+           "found \"a b\""},
       Case{with(R"("tools":[{"type":"function","function":{"name":"f","parameters":[]}}])"),
            "tools[0].function.parameters: expected a JSON Schema object, found an array"},
       Case{with(R"("tools":[{"type":"function","function":{"name":"f","strict":1}}])"),
@@ -265,8 +265,9 @@ TEST(ChatRequest, RefusesNamingTheFieldWhatWasExpectedAndFound) {
           with(
               R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{},"strict":0}})"),
           "response_format.json_schema.strict: expected true or false, found 0"},
-      Case{with(R"("reasoning_effort":"medium")"),
-           "reasoning_effort: expected \"none\", \"low\", \"high\" or \"max\", found \"medium\""},
+      Case{with(R"("reasoning_effort":"fast")"),
+           "reasoning_effort: expected \"none\", \"minimal\", \"low\", \"medium\", \"high\", "
+           "\"xhigh\" or \"max\", found \"fast\""},
       Case{with(R"("thinking":{"type":"maybe"})"),
            "thinking.type: expected \"enabled\" or \"disabled\", found \"maybe\""},
       Case{with(R"("thinking":{"keep":"last"})"),

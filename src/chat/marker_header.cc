@@ -80,6 +80,11 @@ MarkerHeader parse_marker_header(std::string_view text) {
   }
   header.element = name->element;
   text.remove_prefix(word.size());
+  const bool channel = header.element == Element::kThink || header.element == Element::kResponse ||
+                       header.element == Element::kTools;
+  if (channel && !trim_front(text).empty()) {
+    return header;  // these have no attributes: what follows the name is no part of a marker
+  }
   for (text = trim_front(text); !text.empty(); text = trim_front(text)) {
     if (!read_attribute(text, header)) {
       return header;

@@ -17,6 +17,9 @@ TEST(MarkerHeader, TellsWholePrefixAndBrokenApart) {
   };
   const std::array cases = {
       Case{"think", Element::kThink, kWhole},
+      Case{"think ", Element::kThink, kWhole},
+      Case{"think hm", Element::kThink, kBroken},
+      Case{"tools a=", Element::kTools, kBroken},
       Case{" response ", Element::kResponse, kWhole},
       Case{"", Element::kUnknown, kPrefix},
       Case{"thi", Element::kUnknown, kPrefix},

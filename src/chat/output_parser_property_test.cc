@@ -253,6 +253,91 @@ TEST(OutputParserProperty, RandomOutputIsCutAlikeAndWellFormed) {
   EXPECT_GT(calls, 1'000U) << "the generator makes too few calls";
 }
 
+// Where a word of the output went: every one is unique, and none is the beginning of a header.
+struct Words {
+  const tokenizer::Tokenizer& tokenizer;
+  std::vector<TokenId> ids = {};
+  std::vector<std::string> all = {};
+
+  void marker(std::string_view kind, const std::string& header, bool whole) {
+    tokenizer.encode(kind, tokenizer::AllowSpecial::kYes, tokenizer::Slicing::kOn, ids);
+    tokenizer.encode(header, tokenizer::AllowSpecial::kNo, tokenizer::Slicing::kOn, ids);
+    if (whole) {
+      tokenizer.encode("<|sep|>", tokenizer::AllowSpecial::kYes, tokenizer::Slicing::kOn, ids);
+    }
+  }
+  void word() {
+    all.push_back("q" + std::to_string(1'000'000 + all.size()) + "z");
+    tokenizer.encode(all.back(), tokenizer::AllowSpecial::kNo, tokenizer::Slicing::kOn, ids);
+  }
+};
+
+Words random_words(const tokenizer::Tokenizer& tokenizer, Random& random) {
+  static constexpr std::array<std::string_view, 3> kChannels = {"think", "response", "tools"};
+  Words out{.tokenizer = tokenizer};
+  for (std::size_t n = 1 + random() % 20; n > 0; --n) {
+    const std::string channel(kChannels[random() % kChannels.size()]);
+    switch (random() % 12) {
+      case 0:
+      case 1:
+        out.marker("<|open|>", channel, true);
+        break;
+      case 2:
+      case 3:
+        out.marker("<|close|>", channel, true);
+        break;
+      case 4:  // the model forgets `sep` and goes on with a word of its own
+        out.marker(random() % 2 == 0 ? "<|open|>" : "<|close|>", channel + " ", false);
+        out.word();
+        break;
+      case 5:
+        out.marker(random() % 2 == 0 ? "<|open|>" : "<|close|>", "", false);
+        break;
+      case 6:
+        out.marker("<|open|>", "call tool=\"f\" index=\"1\"", true);
+        break;
+      case 7:
+        out.marker("<|open|>", "argument key=\"k" + std::to_string(n) + "\" type=\"string\"", true);
+        break;
+      case 8:
+        out.marker("<|close|>", random() % 2 == 0 ? "call" : "argument", true);
+        break;
+      default:
+        out.word();
+    }
+  }
+  return out;
+}
+
+TEST(OutputParserProperty, NoTextIsLostAndNoMarkerIsShown) {
+  const auto tokenizer = shapes::load_tokenizer();
+  Random random(5);
+  constexpr std::array kInitial = {Channel::kThink, Channel::kResponse, Channel::kNone};
+  constexpr std::array kStops = {StopCause::kStopToken, StopCause::kLength};
+  std::size_t kept = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const Words words = random_words(*tokenizer, random);
+    const Outcome got =
+        shapes::parse(*tokenizer, words.ids, {.initial = kInitial[random() % kInitial.size()]},
+                      kStops[random() % kStops.size()]);
+    std::string shown = got.message.reasoning_content + " " + got.message.content;
+    for (const AssistantToolCall& call : got.message.tool_calls) {
+      shown += " " + call.name + call.arguments;
+    }
+    EXPECT_EQ(shown.find("<|"), std::string::npos) << shown;
+    std::size_t missing = 0;
+    for (const std::string& word : words.all) {
+      missing += shown.find(word) == std::string::npos ? word.size() : 0;
+    }
+    kept += words.all.size();
+    // What stands outside every channel is dropped, and counted.
+    EXPECT_LE(missing, got.drops.text_bytes) << tokenizer->decode(words.ids) << "\n"
+                                             << shapes::show(got.message);
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(kept, 50'000U);
+}
+
 TEST(OutputParserProperty, WhereThereWasTextTheReplyIsNotEmpty) {
   const auto tokenizer = shapes::load_tokenizer();
   static constexpr std::array<std::string_view, 10> kPieces = {"<|open|>think<|sep|>",

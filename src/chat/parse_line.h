@@ -19,7 +19,7 @@ inline constexpr std::size_t kMaxParseLineIds = 2'097'152;
 // `thinking` says which channel the prompt opened. The ids are pushed in chunks of the given sizes,
 // the rest in one; without `chunks` all at once. Calls have no id, so that lines compare.
 // finish_reason is "length" if nothing ended the turn.
-// Errors: kInvalidArgument, kTooLarge.
+// Errors: kInvalidArgument.
 [[nodiscard]] Result<std::string> parse_line(std::string_view line,
                                              const tokenizer::Tokenizer& tokenizer,
                                              const MarkerIds& markers);

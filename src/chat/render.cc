@@ -144,22 +144,18 @@ class PromptWriter {
   Status conversation() {
     const std::span<const Message> messages(request_.messages);
     const std::size_t end = messages.size() - (partial() == nullptr ? 0 : 1);
-    std::span<const ToolCall> calls;
-    std::size_t results = 0;
     for (std::size_t i = 0; i < end;) {
       if (messages[i].role == Role::kTool) {
         std::size_t last = i + 1;
         while (last < end && messages[last].role == Role::kTool) {
           ++last;
         }
-        DAYBREAK_CHECK_OK(tool_results(messages.subspan(i, last - i), i, calls, results));
-        results += last - i;
+        DAYBREAK_CHECK_OK(tool_results(messages.subspan(i, last - i), i));
         i = last;
         continue;
       }
       if (messages[i].role == Role::kAssistant) {
-        calls = messages[i].tool_calls;
-        results = 0;
+        calls_.add(messages[i].tool_calls);
       }
       DAYBREAK_CHECK_OK(message(messages[i], i));
       ++i;
@@ -203,13 +199,12 @@ class PromptWriter {
     return ok();
   }
 
-  Status tool_results(std::span<const Message> run, std::size_t position,
-                      std::span<const ToolCall> calls, std::size_t before) {
-    DAYBREAK_TRY(const auto results, order_tool_results(run, position, calls, before));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const std::string index = std::to_string(before + i + 1);
-      writer_.open("message", {{"role", "tool"}, {"tool", results[i].tool}, {"index", index}});
-      DAYBREAK_CHECK_OK(content(*results[i].message, results[i].position));
+  Status tool_results(std::span<const Message> run, std::size_t position) {
+    DAYBREAK_TRY(const auto results, calls_.name_results(run, position));
+    for (const ToolResult& result : results) {
+      const std::string index = std::to_string(result.index);
+      writer_.open("message", {{"role", "tool"}, {"tool", result.tool}, {"index", index}});
+      DAYBREAK_CHECK_OK(content(*result.message, result.position));
       writer_.close_message();
     }
     return ok();
@@ -288,6 +283,7 @@ class PromptWriter {
 
   const ChatRequest& request_;
   const RenderOptions& options_;
+  CallHistory calls_;
   SegmentWriter writer_;
   Prompt prompt_;
 };

@@ -166,9 +166,10 @@ TEST(Render, ResultWithoutACallOrANameIsRefusedByPosition) {
       R"({"messages":[{"role":"user","content":"x"},{"role":"tool","tool_call_id":"zz","content":"r"}]})");
   ASSERT_FALSE(prompt);
   EXPECT_EQ(prompt.error().code, Errc::kInvalidArgument);
-  EXPECT_EQ(prompt.error().message,
-            "messages[1].tool_call_id: 'zz' is not found among the calls of the preceding "
-            "assistant message, and the message has no name");
+  EXPECT_EQ(
+      prompt.error().message,
+      "messages[1].tool_call_id: 'zz' is not found among the calls before it, the message has no "
+      "name, and no call without a result stands at its place");
 }
 
 TEST(Render, AttributeEscapesAreReversible) {

@@ -2,8 +2,6 @@
 #include "chat/render_tools.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "base/json_document.h"
@@ -47,29 +45,6 @@ void render_arguments(SegmentWriter& writer, const std::string& arguments,
   }
 }
 
-std::optional<std::size_t> find_call(std::span<const ToolCall> calls, const std::string& id) {
-  const auto it = std::ranges::find(calls, id, &ToolCall::id);
-  if (id.empty() || it == calls.end()) {
-    return std::nullopt;
-  }
-  return static_cast<std::size_t>(it - calls.begin());
-}
-
-// The name of a result in a run that could not be sorted; empty if no rule gives one.
-std::string fallback_name(const Message& message, std::span<const ToolCall> calls,
-                          std::optional<std::size_t> matched, std::size_t index) {
-  if (!message.tool.empty()) {
-    return message.tool;
-  }
-  if (!message.name.empty()) {
-    return message.name;
-  }
-  if (matched) {
-    return calls[*matched].name;
-  }
-  return index < calls.size() ? calls[index].name : std::string();
-}
-
 }  // namespace
 
 bool is_blank(std::string_view text) {
@@ -90,35 +65,76 @@ void render_tool_call(SegmentWriter& writer, const ToolCall& call, std::size_t i
   writer.close("call");
 }
 
-Result<std::vector<ToolResult>> order_tool_results(std::span<const Message> run,
-                                                   std::size_t first_position,
-                                                   std::span<const ToolCall> calls,
-                                                   std::size_t results_before) {
-  std::vector<std::optional<std::size_t>> matched;
+void CallHistory::add(std::span<const ToolCall> calls) {
+  last_begin_ = calls_.size();
+  shown_ = 0;
+  for (const ToolCall& call : calls) {
+    if (!call.id.empty()) {
+      by_id_[call.id].push_back(calls_.size());
+    }
+    calls_.push_back({.call = &call, .message_begin = last_begin_, .answered = false});
+  }
+}
+
+// Returns the call that a result of this id answers, which is then answered. More results than
+// calls of an id in a message all answer the first.
+std::optional<std::size_t> CallHistory::answer(std::string_view id) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) {
+    return std::nullopt;
+  }
+  const std::vector<std::size_t>& places = found->second;
+  const auto nearest = std::ranges::lower_bound(places, calls_[places.back()].message_begin);
+  const auto open = std::find_if(nearest, places.end(),
+                                 [&](std::size_t place) { return !calls_[place].answered; });
+  const std::size_t place = open == places.end() ? *nearest : *open;
+  calls_[place].answered = true;
+  return place;
+}
+
+// `place`: how many results of the same assistant message stand before. "" if no rule gives a name.
+std::string CallHistory::own_or_placed_name(const Message& message, std::size_t place) {
+  if (!message.tool.empty()) {
+    return message.tool;
+  }
+  if (!message.name.empty()) {
+    return message.name;
+  }
+  const std::size_t at = last_begin_ + place;
+  if (at >= calls_.size() || std::exchange(calls_[at].answered, true)) {
+    return {};
+  }
+  return calls_[at].call->name;
+}
+
+Result<std::vector<ToolResult>> CallHistory::name_results(std::span<const Message> run,
+                                                          std::size_t first_position) {
+  // By id first: a call that another result of the run names is nobody's by its place.
+  std::vector<std::optional<std::size_t>> answered;
+  std::vector<std::size_t> order;
   for (const Message& message : run) {
-    matched.push_back(find_call(calls, message.tool_call_id));
+    order.push_back(answered.size());
+    answered.push_back(answer(message.tool_call_id));
   }
-  const bool all = std::ranges::all_of(matched, [](const auto& m) { return m.has_value(); });
-  std::vector<std::size_t> order(run.size());
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    order[i] = i;
-  }
-  if (all) {
-    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(*matched[i], i); });
+  const bool sorted = std::ranges::all_of(
+      answered, [this](const auto& place) { return place && *place >= last_begin_; });
+  if (sorted) {
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(*answered[i], i); });
   }
   std::vector<ToolResult> results;
   for (const std::size_t i : order) {
-    const std::size_t index = results_before + results.size();
-    std::string tool =
-        all ? calls[*matched[i]].name : fallback_name(run[i], calls, matched[i], index);
+    const Message& message = run[i];
+    const std::string& own = message.tool.empty() ? message.name : message.tool;
+    std::string tool = answered[i] && (sorted || own.empty()) ? calls_[*answered[i]].call->name
+                                                              : own_or_placed_name(message, shown_);
     if (tool.empty()) {
-      return Error{Errc::kInvalidArgument, "messages[" + std::to_string(first_position + i) +
-                                               "].tool_call_id: '" +
-                                               printable(run[i].tool_call_id) +
-                                               "' is not found among the calls of the preceding "
-                                               "assistant message, and the message has no name"};
+      return Error{Errc::kInvalidArgument,
+                   "messages[" + std::to_string(first_position + i) + "].tool_call_id: '" +
+                       printable(message.tool_call_id) +
+                       "' is not found among the calls before it, the message has no name, and no "
+                       "call without a result stands at its place"};
     }
-    results.push_back({&run[i], first_position + i, std::move(tool)});
+    results.push_back({&message, first_position + i, std::move(tool), ++shown_});
   }
   return results;
 }

@@ -45,8 +45,7 @@ Result<std::string> Field::string(std::size_t max_bytes) const {
   }
   if (node_->text.size() > max_bytes) {
     return wrong("expected at most " + std::to_string(max_bytes) + " bytes, found " +
-                     std::to_string(node_->text.size()),
-                 Errc::kTooLarge);
+                 std::to_string(node_->text.size()));
   }
   return node_->text;
 }
@@ -89,8 +88,7 @@ Result<std::vector<Field>> Field::array(std::size_t max_items) const {
   }
   if (node_->items.size() > max_items) {
     return wrong("expected at most " + std::to_string(max_items) + " items, found " +
-                     std::to_string(node_->items.size()),
-                 Errc::kTooLarge);
+                 std::to_string(node_->items.size()));
   }
   std::vector<Field> fields;
   fields.reserve(node_->items.size());
@@ -118,14 +116,12 @@ Status Field::text_pairs() const {
   DAYBREAK_CHECK_OK(object());
   if (node_->keys.size() > kMaxPairs) {
     return wrong("expected at most " + std::to_string(kMaxPairs) + " pairs, found " +
-                     std::to_string(node_->keys.size()),
-                 Errc::kTooLarge);
+                 std::to_string(node_->keys.size()));
   }
   for (std::size_t i = 0; i < node_->keys.size(); ++i) {
     if (node_->keys[i].size() > kMaxKeyBytes) {
       return wrong("expected keys of at most " + std::to_string(kMaxKeyBytes) + " bytes, found " +
-                       std::to_string(node_->keys[i].size()),
-                   Errc::kTooLarge);
+                   std::to_string(node_->keys[i].size()));
     }
     const Field value(node_->items[i], path_of(printable(node_->keys[i])));
     DAYBREAK_TRY(const std::string text, value.string(kMaxValueBytes));

@@ -32,8 +32,8 @@ class Field {
   // Returns path() extended by a key.
   [[nodiscard]] std::string path_of(std::string_view key) const;
 
-  // The readers. Errors: kInvalidArgument for another type or a value out of range, kTooLarge for
-  // too many bytes or items.
+  // The readers. Errors: kInvalidArgument for another type, a value out of range, too many bytes or
+  // items.
   [[nodiscard]] Result<std::string> string(std::size_t max_bytes) const;
   [[nodiscard]] Result<bool> boolean() const;
   [[nodiscard]] Result<double> number(double min, double max) const;

@@ -15,7 +15,7 @@ namespace daybreak::chat {
 
 // Reads the array of messages. `names` as in read_tools. Histories are taken as clients send them:
 // missing or null content and reasoning are empty, ids are opaque, unknown fields are skipped.
-// Errors: kInvalidArgument, kTooLarge.
+// Errors: kInvalidArgument.
 [[nodiscard]] Result<std::vector<Message>> read_messages(const Field& field,
                                                          const ChatLimits& limits,
                                                          std::set<std::string, std::less<>>& names);

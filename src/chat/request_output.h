@@ -14,8 +14,7 @@ namespace daybreak::chat {
 // Reads all of them; `format` is what read_response_format() made of response_format. Nothing
 // given: kText. At most one may ask for something. A forced tool call leaves no room for a form but
 // response_format, which then stays in the prompt alone.
-// Errors: kInvalidArgument, naming both fields where two contradict each other; kTooLarge for too
-// many choices.
+// Errors: kInvalidArgument, naming both fields where two contradict each other.
 [[nodiscard]] Result<OutputForm> read_output_form(const Field& root, const ResponseFormat& format,
                                                   const ToolChoice& tool_choice,
                                                   const ChatLimits& limits);

@@ -168,7 +168,7 @@ TEST(OutputForm, ChoicesAreBounded) {
     return "\"guided_choice\":[" + list + "]";
   };
   EXPECT_EQ(form(choices(10'000)).choices.size(), 10'000U);
-  EXPECT_EQ(refused(choices(10'001), Errc::kTooLarge),
+  EXPECT_EQ(refused(choices(10'001), Errc::kInvalidArgument),
             "guided_choice: expected at most 10000 items, found 10001");
 }
 

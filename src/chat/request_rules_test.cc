@@ -30,7 +30,7 @@ std::string schema_format(const std::string& json_schema) {
 // Both contracts refuse `json` because of `param`.
 void expect_refused(const std::string& json, const std::string& param) {
   for (const Contract contract : {Contract::kOpen, Contract::kVendor}) {
-    const auto request = parse_chat_request(json, {}, contract);
+    const auto request = parse_chat_request(json, {.contract = contract});
     ASSERT_FALSE(request) << json;
     EXPECT_EQ(request.error().code, Errc::kInvalidArgument) << json;
     const std::string& message = request.error().message;
@@ -42,7 +42,7 @@ void expect_refused(const std::string& json, const std::string& param) {
 
 void expect_accepted(const std::string& json) {
   for (const Contract contract : {Contract::kOpen, Contract::kVendor}) {
-    const auto request = parse_chat_request(json, {}, contract);
+    const auto request = parse_chat_request(json, {.contract = contract});
     EXPECT_TRUE(request) << json << (request ? "" : request.error().message);
   }
 }
@@ -110,13 +110,48 @@ TEST(RequestRules, ToolWithoutAName) {
 
 TEST(RequestRules, ToolNameOfAWrongForm) {
   const std::string too_long(257, 'a');
-  for (const std::string name : {"", "1a", "@a", "a.b", "a b", "a<", "-a", "\u00e9", "a\\n"}) {
+  for (const std::string name : {"", "@a", "a b", "a<", "a&b", "\u00e9", "a\\n", "a\\\""}) {
     expect_refused(with("\"tools\":[" + tool(name) + "]"), "tools[0].function.name");
     expect_refused(messages(dynamic(tool(name))), "messages[0].tools[0].function.name");
   }
   expect_refused(with("\"tools\":[" + tool(too_long) + "]"), "tools[0].function.name");
   for (const std::string& name : {std::string("_"), std::string("a-b_9"), too_long.substr(1)}) {
     expect_accepted(with("\"tools\":[" + tool(name) + "]"));
+  }
+}
+
+// MCP servers have such names; the vendor's own API refuses them.
+TEST(RequestRules, ToolNamesOfOtherProvidersAreOpenModesAlone) {
+  for (const std::string name :
+       {"21st_search", "mcp.get", "-a", "1", "ns/get", "server:tool", "a.b-c_9"}) {
+    for (const std::string& json :
+         {with("\"tools\":[" + tool(name) + "]"), messages(dynamic(tool(name)) + "," + kUser)}) {
+      const auto open = parse_chat_request(json);
+      EXPECT_TRUE(open) << json << (open ? "" : open.error().message);
+      const auto vendor = parse_chat_request(json, {.contract = Contract::kVendor});
+      ASSERT_FALSE(vendor) << json;
+      EXPECT_NE(vendor.error().message.find("[A-Za-z_][A-Za-z0-9_-]{0,255}"), std::string::npos);
+    }
+  }
+}
+
+// 413 is for bodies: what is in one is right or wrong.
+TEST(RequestRules, BoundsOfFieldsAreInvalidArguments) {
+  std::string stops = "\"x\"";
+  for (int i = 1; i < 17; ++i) {
+    stops += ",\"x\"";
+  }
+  std::string deep = "1";
+  for (int i = 0; i < 70; ++i) {
+    deep = "[" + deep + "]";
+  }
+  for (const std::string& json :
+       {with("\"stop\":[" + stops + "]"), with("\"stop\":\"" + std::string(257, 'x') + "\""),
+        with("\"user\":\"" + std::string(1'025, 'x') + "\""), with("\"unknown\":" + deep),
+        with("\"model\":\"" + std::string(257, 'x') + "\"")}) {
+    const auto request = parse_chat_request(json);
+    ASSERT_FALSE(request) << json;
+    EXPECT_EQ(request.error().code, Errc::kInvalidArgument) << request.error().message;
   }
 }
 
@@ -218,8 +253,10 @@ TEST(RequestRules, AutoAndNoneWithoutTools) {
 }
 
 TEST(RequestRules, EffortThatIsNone) {
-  for (const std::string effort : {"minimal", "medium", "xhigh", "LOW", ""}) {
+  for (const std::string effort : {"LOW", "", "highest"}) {
     expect_refused(with("\"reasoning_effort\":\"" + effort + "\""), "reasoning_effort");
+  }
+  for (const std::string effort : {"none", "minimal", "medium", "xhigh", "LOW", ""}) {
     expect_refused(with(R"("thinking":{"type":"enabled","effort":")" + effort + "\"}"),
                    "thinking.effort");
   }

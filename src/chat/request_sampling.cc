@@ -53,8 +53,7 @@ Status read_logit_bias(const Field& field, const ChatLimits& limits, SamplingOpt
   const JsonNode& node = field.node();
   if (node.keys.size() > limits.max_logit_bias) {
     return field.wrong("expected at most " + std::to_string(limits.max_logit_bias) +
-                           " entries, found " + std::to_string(node.keys.size()),
-                       Errc::kTooLarge);
+                       " entries, found " + std::to_string(node.keys.size()));
   }
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
     const std::string& key = node.keys[i];

@@ -9,8 +9,7 @@
 
 namespace daybreak::chat {
 
-// Reads every field of SamplingOptions from the request's top level. Errors: kInvalidArgument,
-// kTooLarge.
+// Reads every field of SamplingOptions from the request's top level. Errors: kInvalidArgument.
 [[nodiscard]] Result<SamplingOptions> read_sampling(const Field& root, const ChatLimits& limits);
 
 }  // namespace daybreak::chat

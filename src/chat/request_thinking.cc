@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "chat/effort_name.h"
 #include "chat/field_table.h"
 
 namespace daybreak::chat {
@@ -33,7 +34,8 @@ struct Wish {
   }
 };
 
-Result<Effort> read_effort(const Field& field, std::string_view before) {
+// Of a field that the prompt format itself has, under its own names.
+Result<Effort> read_native_effort(const Field& field) {
   const std::string& text = field.node().text;
   if (text == "low") {
     return Effort::kLow;
@@ -44,10 +46,10 @@ Result<Effort> read_effort(const Field& field, std::string_view before) {
   if (text == "max") {
     return Effort::kMax;
   }
-  return field.expected(std::string(before) + "\"low\", \"high\" or \"max\"");
+  return field.expected("\"low\", \"high\" or \"max\"");
 }
 
-// reasoning_effort, where "none" turns thinking off.
+// reasoning_effort: an effort by the names of OpenAI, and "none", which turns thinking off.
 Result<Wish> read_reasoning_effort(const Field& owner) {
   Wish wish;
   const auto field = owner.find("reasoning_effort");
@@ -58,8 +60,9 @@ Result<Wish> read_reasoning_effort(const Field& owner) {
     wish.enabled = false;
     return wish;
   }
-  DAYBREAK_TRY(wish.effort, read_effort(*field, "\"none\", "));
-  return wish;
+  wish.effort = effort_named(field->node().text);
+  return wish.effort ? Result<Wish>(wish)
+                     : field->expected("\"none\", " + std::string(kEffortsExpected));
 }
 
 Result<Wish> read_thinking_field(const Field& root, std::vector<std::string>& ignored) {
@@ -85,7 +88,7 @@ Result<Wish> read_thinking_field(const Field& root, std::vector<std::string>& ig
     return keep->expected("\"all\"");
   }
   if (const auto effort = field->find("effort")) {
-    DAYBREAK_TRY(wish.effort, read_effort(*effort, ""));
+    DAYBREAK_TRY(wish.effort, read_native_effort(*effort));
   }
   return wish;
 }
@@ -105,7 +108,7 @@ Result<Wish> read_kwargs(const Field& root, std::vector<std::string>& ignored) {
     }
   }
   if (const auto field = kwargs->find("thinking_effort")) {
-    DAYBREAK_TRY(wish.effort, read_effort(*field, ""));
+    DAYBREAK_TRY(wish.effort, read_native_effort(*field));
   }
   DAYBREAK_TRY(const Wish alias, read_reasoning_effort(*kwargs));
   wish.fill_from_effort(alias);

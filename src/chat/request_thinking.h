@@ -15,8 +15,9 @@ namespace daybreak::chat {
 // Reads chat_template_kwargs, thinking and reasoning_effort, the earlier of these winning over the
 // later; inside chat_template_kwargs the native names win over the aliases. Nothing given: thinking
 // on, effort max. Unknown kwargs are appended to `ignored`.
-// Errors: kInvalidArgument, also for efforts other than low, high and max ("none" turns thinking
-// off where it is reasoning_effort).
+// A reasoning_effort is none (thinking off) or what effort_named() knows; the other fields take the
+// model's own efforts, low, high and max.
+// Errors: kInvalidArgument.
 [[nodiscard]] Result<Thinking> read_thinking(const Field& root, std::vector<std::string>& ignored);
 
 }  // namespace daybreak::chat

@@ -36,7 +36,7 @@ Result<Field> required(const Field& owner, std::string_view key, std::string_vie
                owner.path_of(key) + ": expected " + std::string(what) + ", found nothing"};
 }
 
-Result<Tool> read_tool(const Field& item) {
+Result<Tool> read_tool(const Field& item, Contract contract) {
   DAYBREAK_CHECK_OK(item.object());
   DAYBREAK_TRY(const Field type, required(item, "type", "\"function\""));
   if (type.node().text != "function") {
@@ -45,9 +45,7 @@ Result<Tool> read_tool(const Field& item) {
   DAYBREAK_TRY(const Field function, required(item, "function", "an object"));
   DAYBREAK_CHECK_OK(function.object());
   DAYBREAK_TRY(const Field name, required(function, "name", "a name"));
-  if (!is_tool_name(name.node().text)) {
-    return name.expected("a name of the form [A-Za-z_][A-Za-z0-9_-]{0,255}");
-  }
+  DAYBREAK_CHECK_OK(check_tool_name(name, contract));
   if (const auto description = function.find("description");
       description && !description->is(JsonNode::Kind::kString)) {
     return description->expected("a string");
@@ -66,13 +64,22 @@ Result<Tool> read_tool(const Field& item) {
 
 }  // namespace
 
-bool is_tool_name(std::string_view name) {
+Status check_tool_name(const Field& name, Contract contract) {
+  const bool vendor = contract == Contract::kVendor;
+  const std::string& text = name.node().text;
   const auto letter = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
   };
-  return !name.empty() && name.size() <= kMaxToolName && letter(name.front()) &&
-         std::ranges::all_of(
-             name, [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; });
+  const auto plain = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };
+  const auto allowed = [&](char c) {
+    return plain(c) || (!vendor && (c == '.' || c == '/' || c == ':'));
+  };
+  if (!text.empty() && text.size() <= kMaxToolName && (!vendor || letter(text.front())) &&
+      std::ranges::all_of(text, allowed)) {
+    return ok();
+  }
+  return name.expected(vendor ? "a name of the form [A-Za-z_][A-Za-z0-9_-]{0,255}"
+                              : "a name of the form [A-Za-z0-9_./:-]{1,256}");
 }
 
 Result<std::vector<Tool>> read_tools(const Field& field, const ChatLimits& limits,
@@ -80,7 +87,7 @@ Result<std::vector<Tool>> read_tools(const Field& field, const ChatLimits& limit
   DAYBREAK_TRY(const auto items, field.array(limits.max_tools));
   std::vector<Tool> tools;
   for (const Field& item : items) {
-    DAYBREAK_TRY(Tool tool, read_tool(item));
+    DAYBREAK_TRY(Tool tool, read_tool(item, limits.contract));
     if (!names.insert(tool.name).second) {
       return Error{Errc::kInvalidArgument, item.path_of("function.name") +
                                                ": expected a name of its own for every tool, "
@@ -88,9 +95,8 @@ Result<std::vector<Tool>> read_tools(const Field& field, const ChatLimits& limit
                                                tool.name + "' once more"};
     }
     if (names.size() > limits.max_tools) {
-      return field.wrong(
-          "expected at most " + std::to_string(limits.max_tools) + " tools in the whole request",
-          Errc::kTooLarge);
+      return field.wrong("expected at most " + std::to_string(limits.max_tools) +
+                         " tools in the whole request");
     }
     tools.push_back(std::move(tool));
   }

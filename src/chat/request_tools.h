@@ -14,7 +14,7 @@
 namespace daybreak::chat {
 
 // Reads an array of function tools. `names` holds every name declared so far in the request and
-// takes the new ones. Errors: kInvalidArgument (also for a name declared twice), kTooLarge.
+// takes the new ones. Errors: kInvalidArgument (also for a name declared twice).
 [[nodiscard]] Result<std::vector<Tool>> read_tools(const Field& field, const ChatLimits& limits,
                                                    std::set<std::string, std::less<>>& names);
 
@@ -24,7 +24,9 @@ namespace daybreak::chat {
 [[nodiscard]] Result<ResponseFormat> read_response_format(const Field& field,
                                                           const ChatLimits& limits);
 
-// Whether `name` matches [A-Za-z_][A-Za-z0-9_-]{0,255}.
-[[nodiscard]] bool is_tool_name(std::string_view name);
+// Checks the name under which a tool is declared: 1 to 256 of the characters that the APIs of
+// OpenAI and Anthropic and MCP servers know, [A-Za-z0-9_./:-]; kVendor:
+// [A-Za-z_][A-Za-z0-9_-]{0,255}. Errors: kInvalidArgument.
+[[nodiscard]] Status check_tool_name(const Field& name, Contract contract);
 
 }  // namespace daybreak::chat

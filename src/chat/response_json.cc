@@ -12,6 +12,18 @@
 namespace daybreak::chat {
 namespace {
 
+struct ReasonNames {
+  std::string_view reason;
+  ErrorNames names;
+};
+constexpr std::array<ReasonNames, 5> kReasons = {{
+    {"incorrect_api_key_error", {"incorrect_api_key_error", "invalid_api_key"}},
+    {"rate_limit_reached_error", {"rate_limit_reached_error", "rate_limit_exceeded"}},
+    {"exceeded_current_quota_error", {"exceeded_current_quota_error", "insufficient_quota"}},
+    {kModelNotFound, {"resource_not_found_error", kModelNotFound}},
+    {kContextLengthExceeded, {"invalid_request_error", kContextLengthExceeded}},
+}};
+
 // Appends `,"key":` or `"key":`, as the place wants.
 void append_key(std::string& out, std::string_view key) {
   if (out.back() != '{') {
@@ -169,8 +181,10 @@ void append_internal_content(std::string& out, std::span<const TokenId> ids) {
 
 // The field path a message starts with, as in "messages[3].content: expected ...".
 std::string_view param_of(const Error& error) {
-  if (error.code != Errc::kInvalidArgument && error.code != Errc::kTooLarge &&
-      error.code != Errc::kUnsupported) {
+  static constexpr std::array kOfRequests = {Errc::kInvalidArgument, Errc::kTooLarge,
+                                             Errc::kUnsupported, Errc::kNotFound,
+                                             Errc::kPermission};
+  if (std::ranges::find(kOfRequests, error.code) == kOfRequests.end()) {
     return {};
   }
   const std::size_t colon = error.message.find(": ");
@@ -257,13 +271,11 @@ std::string event_chunk_json(const ReplyHead& head, std::size_t choice, const Ou
 }
 
 std::string finish_chunk_json(const ReplyHead& head, std::size_t choice,
-                              std::string_view finish_reason, const TokenUsage* usage) {
+                              std::string_view finish_reason, const TokenUsage& usage) {
   std::string rest = ",\"logprobs\":null";
   append_text_member(rest, "finish_reason", finish_reason);
-  if (usage != nullptr) {
-    append_key(rest, "usage");
-    rest += usage_json(*usage);
-  }
+  append_key(rest, "usage");
+  rest += usage_json(usage);
   return chunk(head, choice, "{}", rest);
 }
 
@@ -274,17 +286,31 @@ std::string usage_chunk_json(const ReplyHead& head, const TokenUsage& usage) {
 }
 
 std::string error_json(const Error& error) {
+  const ErrorNames names = error_names(error);
   std::string out = "{\"error\":{";
   append_text_member(out, "message", error.message);
-  append_text_member(out, "type", error.reason.empty() ? error_type(error.code) : error.reason);
+  append_text_member(out, "type", names.type);
   append_key(out, "param");
   if (const std::string_view param = param_of(error); param.empty()) {
     out += "null";
   } else {
     append_json_text(out, param);
   }
-  append_text_member(out, "code", to_string(error.code));
+  append_text_member(out, "code", names.code);
   return out + "}}";
+}
+
+ErrorNames error_names(const Error& error) {
+  const auto* const known = std::ranges::find(kReasons, error.reason, &ReasonNames::reason);
+  if (known != kReasons.end()) {
+    return known->names;
+  }
+  const bool of_key = error.code == Errc::kUnauthenticated;
+  const bool of_rate = error.code == Errc::kResourceLimit;
+  return {.type = error_type(error.code),
+          .code = of_key    ? "invalid_api_key"
+                  : of_rate ? "rate_limit_exceeded"
+                            : to_string(error.code)};
 }
 
 std::string_view error_type(Errc code) {

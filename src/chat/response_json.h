@@ -75,18 +75,29 @@ struct CompletionChoice {
                                            const std::vector<TokenLogprobs>* logprobs = nullptr,
                                            std::span<const TokenId> token_ids = {});
 
-// The last chunk of a choice; `usage`, where given, goes into choices[0].usage.
+// The last chunk of a choice, with choices[0].usage.
 [[nodiscard]] std::string finish_chunk_json(const ReplyHead& head, std::size_t choice,
                                             std::string_view finish_reason,
-                                            const TokenUsage* usage = nullptr);
+                                            const TokenUsage& usage);
 
 // The chunk after all choices: "choices":[] and the usage.
 [[nodiscard]] std::string usage_chunk_json(const ReplyHead& head, const TokenUsage& usage);
 
+// Values of Error::reason, finer than the code, beside those that are the vendor's types.
+inline constexpr std::string_view kModelNotFound = "model_not_found";
+inline constexpr std::string_view kContextLengthExceeded = "context_length_exceeded";
+
+// What clients tell errors apart by: `type` is Moonshot's name, `code` OpenAI's where it has one.
+struct ErrorNames {
+  std::string_view type;
+  std::string_view code;
+};
+[[nodiscard]] ErrorNames error_names(const Error& error);
+
 // {"error":{"message","type","param","code"}}. `param` is the field path a message starts with.
 [[nodiscard]] std::string error_json(const Error& error);
 
-// Returns the `type` of an error body, such as "invalid_request_error".
+// Returns the `type` of an error without a reason, such as "invalid_request_error".
 [[nodiscard]] std::string_view error_type(Errc code);
 
 // Appends [{"token","logprob","bytes","top_logprobs"},...].

@@ -98,12 +98,10 @@ TEST(ResponseJson, UsageHasEveryDetailAlsoWhenItIsZero) {
 }
 
 TEST(ResponseJson, UsageStandsInTheLastChunkAndAfterIt) {
-  EXPECT_EQ(finish_chunk_json(kHead, 0, "stop", &kUsage),
+  EXPECT_EQ(finish_chunk_json(kHead, 0, "stop", kUsage),
             kChunkHead +
                 R"({"index":0,"delta":{},"logprobs":null,"finish_reason":"stop","usage":)" +
                 std::string(kUsageJson) + "}]}");
-  EXPECT_EQ(finish_chunk_json(kHead, 0, "length"),
-            kChunkHead + R"({"index":0,"delta":{},"logprobs":null,"finish_reason":"length"}]})");
   EXPECT_EQ(usage_chunk_json(kHead, kUsage),
             kChunkHead + "],\"usage\":" + std::string(kUsageJson) + "}");
 }
@@ -146,6 +144,56 @@ TEST(ResponseJson, ErrorsHaveOpenAisShapeAndNameTheField) {
       R"({"error":{"message":"not valid JSON: lone surrogate","type":"invalid_request_error","param":null,"code":"invalid_argument"}})");
   EXPECT_EQ(error_json({Errc::kIo, "disk: full"}),
             R"({"error":{"message":"disk: full","type":"server_error","param":null,"code":"io"}})");
+}
+
+// What the packages of OpenAI and the programs on top of them look for.
+TEST(ResponseJson, ErrorsHaveTheCodesThatOpenAisClientsKnow) {
+  struct Case {
+    Error error;
+    const char* type;
+    const char* param;
+    const char* code;
+  };
+  for (const Case& c : {Case{{Errc::kNotFound, "model: no 'x'", kModelNotFound},
+                             "resource_not_found_error",
+                             "\"model\"",
+                             "model_not_found"},
+                        Case{{Errc::kInvalidArgument, "messages: too long", kContextLengthExceeded},
+                             "invalid_request_error",
+                             "\"messages\"",
+                             "context_length_exceeded"},
+                        Case{{Errc::kUnauthenticated, "a key: none"},
+                             "invalid_authentication_error",
+                             "null",
+                             "invalid_api_key"},
+                        Case{{Errc::kUnauthenticated, "unknown", "incorrect_api_key_error"},
+                             "incorrect_api_key_error",
+                             "null",
+                             "invalid_api_key"},
+                        Case{{Errc::kResourceLimit, "full"},
+                             "engine_overloaded_error",
+                             "null",
+                             "rate_limit_exceeded"},
+                        Case{{Errc::kResourceLimit, "x", "rate_limit_reached_error"},
+                             "rate_limit_reached_error",
+                             "null",
+                             "rate_limit_exceeded"},
+                        Case{{Errc::kTooLarge, "x", "exceeded_current_quota_error"},
+                             "exceeded_current_quota_error",
+                             "null",
+                             "insufficient_quota"},
+                        Case{{Errc::kPermission, "model: not yours"},
+                             "permission_denied_error",
+                             "\"model\"",
+                             "permission"},
+                        Case{{Errc::kNotFound, "no such path: /x"},
+                             "resource_not_found_error",
+                             "null",
+                             "not_found"}}) {
+    EXPECT_EQ(error_json(c.error), R"({"error":{"message":")" + c.error.message + R"(","type":")" +
+                                       c.type + R"(","param":)" + c.param + R"(,"code":")" +
+                                       c.code + "\"}}");
+  }
 }
 
 TEST(ResponseJson, EveryErrorCodeHasATypeClientsKnow) {

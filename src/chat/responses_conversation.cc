@@ -258,9 +258,8 @@ Status ResponsesConversation::add_call(const Field& item) {
   }
   Message& message = assistant(item);
   if (message.tool_calls.size() == limits_.max_tool_calls) {
-    return item.wrong(
-        "expected at most " + std::to_string(limits_.max_tool_calls) + " calls in one message",
-        Errc::kTooLarge);
+    return item.wrong("expected at most " + std::to_string(limits_.max_tool_calls) +
+                      " calls in one message");
   }
   message.tool_calls.push_back(std::move(call));
   return ok();

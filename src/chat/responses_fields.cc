@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "chat/effort_name.h"
 #include "chat/field_schemas.h"
 #include "chat/field_table.h"
 
@@ -43,8 +44,8 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "the chat route's `response_format`, enforced in the same way: `text`, `json_object`, "
      "`json_schema` (`strict` unless it says false)"},
     {"reasoning", kOpenAi, kYes, kObject, "an object of the next one"},
-    {"reasoning.effort", kOpenAi, kYes, R"({"enum":["none","low","high","max"]})",
-     "the chat route's `reasoning_effort`, with the same values refused"},
+    {"reasoning.effort", kOpenAi, kYes, kEffortNamesOrNone,
+     "the chat route's `reasoning_effort`, read in the same way"},
     {"max_output_tokens", kOpenAi, kYes, kAnswerLength, "the chat route's `max_completion_tokens`"},
     {"top_logprobs", kOpenAi, kYes, kAlternatives,
      "0 to 20; more than 0 switches log-probabilities on"},

@@ -18,6 +18,7 @@
 #include "chat/response_json.h"
 #include "chat/responses_conversation.h"
 #include "chat/responses_tools.h"
+#include "chat/vendor_contract.h"
 
 namespace daybreak::chat {
 namespace {
@@ -182,9 +183,9 @@ Status read_switches(const Field& root, ResponsesRequest& request) {
 
 Status check_items(std::size_t count, const ChatLimits& limits, const std::string& path) {
   if (count > limits.max_messages) {
-    return Error{Errc::kTooLarge, path + ": expected at most " +
-                                      std::to_string(limits.max_messages) +
-                                      " items in the conversation, found " + std::to_string(count)};
+    return Error{Errc::kInvalidArgument,
+                 path + ": expected at most " + std::to_string(limits.max_messages) +
+                     " items in the conversation, found " + std::to_string(count)};
   }
   return ok();
 }
@@ -335,6 +336,7 @@ Result<ResponsesRequest> parse_responses_request(std::string_view json,
   ResponsesRequest request;
   std::vector<std::string>& ignored = request.chat.ignored_fields;
   DAYBREAK_CHECK_OK(responses_fields().judge(root, ignored));
+  DAYBREAK_CHECK_OK(check_vendor_contract(root, limits.contract));
   DAYBREAK_CHECK_OK(read_names(root, limits, request));
   DAYBREAK_CHECK_OK(read_scheduling(root, limits, request.chat));
   DAYBREAK_CHECK_OK(read_switches(root, request));

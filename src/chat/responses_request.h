@@ -45,7 +45,7 @@ struct ResponsesRequest {
 // Parses and validates the JSON body. Unknown fields, and those that cannot be honoured but change
 // nothing, are listed in chat.ignored_fields.
 // Errors: kInvalidArgument, message "PATH: expected ..., found ..." with a path such as
-// input[3].call_id; kTooLarge when a bound of `limits` is passed; those of `history`.
+// input[3].call_id; those of `history`.
 Result<ResponsesRequest> parse_responses_request(std::string_view json,
                                                  const ResponsesHistory& history,
                                                  const ChatLimits& limits = {});

@@ -304,7 +304,7 @@ TEST(ResponsesRequest, BoundsOfMetadataAndOfTheConversation) {
   EXPECT_TRUE(metadata(16, 64, 512));
   for (const auto& over : {metadata(17, 3, 1), metadata(1, 65, 1), metadata(1, 3, 513)}) {
     ASSERT_FALSE(over);
-    EXPECT_EQ(over.error().code, Errc::kTooLarge);
+    EXPECT_EQ(over.error().code, Errc::kInvalidArgument);
   }
   ResponsesHistory history = no_history();
   history.conversation = [](std::string_view) -> Result<std::vector<ResponsesItemPtr>> {
@@ -316,7 +316,7 @@ TEST(ResponsesRequest, BoundsOfMetadataAndOfTheConversation) {
       R"({"input":[{"role":"user","content":"q"}],"previous_response_id":"r"})";
   EXPECT_EQ(parse_responses_request(body, history, {.max_messages = 3})->chat.messages.size(), 3U);
   EXPECT_EQ(parse_responses_request(body, history, {.max_messages = 2}).error().code,
-            Errc::kTooLarge);
+            Errc::kInvalidArgument);
 }
 
 TEST(ResponsesRequest, KeptItemsAreOnOneLineWithTextAsParts) {

@@ -56,7 +56,7 @@ std::string nested_json(const Field& item, std::vector<std::string>& ignored) {
   return out + ",\"type\":\"function\"}";
 }
 
-Result<Tool> read_tool(const Field& item, std::vector<std::string>& ignored) {
+Result<Tool> read_tool(const Field& item, Contract contract, std::vector<std::string>& ignored) {
   DAYBREAK_CHECK_OK(item.object());
   const auto type = item.find("type");
   if (!type || type->node().text != "function") {
@@ -67,9 +67,7 @@ Result<Tool> read_tool(const Field& item, std::vector<std::string>& ignored) {
   if (!name) {
     return missing(item, "name", "a name");
   }
-  if (!is_tool_name(name->node().text)) {
-    return name->expected("a name of the form [A-Za-z_][A-Za-z0-9_-]{0,255}");
-  }
+  DAYBREAK_CHECK_OK(check_tool_name(*name, contract));
   if (const auto text = item.find("description"); text && !text->is(Kind::kString)) {
     return text->expected("a string");
   }
@@ -210,7 +208,7 @@ Result<ResponsesTools> read_responses_tools(const Field& root, const ChatLimits&
   if (const auto field = root.find("tools")) {
     DAYBREAK_TRY(const auto items, field->array(limits.max_tools));
     for (const Field& item : items) {
-      DAYBREAK_TRY(Tool tool, read_tool(item, ignored));
+      DAYBREAK_TRY(Tool tool, read_tool(item, limits.contract, ignored));
       if (!names.insert(tool.name).second) {
         return Error{Errc::kInvalidArgument, item.path_of("name") + ": tool '" + tool.name +
                                                  "' is declared more than once"};

@@ -23,7 +23,7 @@ struct ResponsesTools {
 // Reads tools and tool_choice. An allowed_tools choice declares the named tools alone: the others
 // cannot be called, and the model does not hear of them. Null members of a tool count as absent;
 // others than name, description, parameters and strict are put into `ignored`.
-// Errors: kInvalidArgument, also for hosted and custom tools, by the path of their type; kTooLarge.
+// Errors: kInvalidArgument, also for hosted and custom tools, by the path of their type.
 [[nodiscard]] Result<ResponsesTools> read_responses_tools(const Field& root,
                                                           const ChatLimits& limits,
                                                           std::vector<std::string>& ignored);
@@ -35,7 +35,7 @@ struct ResponsesText {
 
 // Reads text. A forced call leaves the form in the prompt alone, as on the chat route. A verbosity
 // is put into `ignored`: nothing here makes an answer longer or shorter.
-// Errors: kInvalidArgument, kTooLarge.
+// Errors: kInvalidArgument.
 [[nodiscard]] Result<ResponsesText> read_responses_text(const Field& root, const ToolChoice& choice,
                                                         const ChatLimits& limits,
                                                         std::vector<std::string>& ignored);

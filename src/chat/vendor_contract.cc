@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,9 +52,23 @@ Status check_fixed(const Field& root, const FixedOption& option) {
                                    " is allowed for this model, found " + describe(field->node())));
 }
 
+// The vendor knows the model's own efforts; here "none" too, by which its verifier turns thinking
+// off. What other APIs call efforts is refused rather than mapped.
+Status check_efforts(const Field& root) {
+  static constexpr std::array<std::string_view, 4> kOwn = {"none", "low", "high", "max"};
+  const auto kwargs = root.find("chat_template_kwargs");
+  for (const auto& field : {root.find("reasoning_effort"),
+                            kwargs ? kwargs->find("reasoning_effort") : std::optional<Field>()}) {
+    if (field && std::ranges::find(kOwn, std::string_view(field->node().text)) == kOwn.end()) {
+      return field->expected("\"none\", \"low\", \"high\" or \"max\"");
+    }
+  }
+  return ok();
+}
+
 // Other types than strings are left to the reader of the field.
-Status check_stop(const Field& root) {
-  const auto stop = root.find("stop");
+Status check_stop(const Field& root, std::string_view key) {
+  const auto stop = root.find(key);
   if (!stop) {
     return ok();
   }
@@ -77,11 +92,16 @@ Status check_stop(const Field& root) {
 
 }  // namespace
 
-Status check_vendor_contract(const Field& root) {
+Status check_vendor_contract(const Field& root, Contract contract) {
+  if (contract == Contract::kOpen) {
+    return ok();
+  }
   for (const FixedOption& option : kFixed) {
     DAYBREAK_CHECK_OK(check_fixed(root, option));
   }
-  return check_stop(root);
+  DAYBREAK_CHECK_OK(check_efforts(root));
+  DAYBREAK_CHECK_OK(check_stop(root, "stop"));
+  return check_stop(root, "stop_sequences");
 }
 
 }  // namespace daybreak::chat

@@ -13,7 +13,7 @@ namespace {
 
 std::string outcome(const std::string& fields, Contract contract) {
   const auto request = parse_chat_request(
-      R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}", {}, contract);
+      R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}", {.contract = contract});
   EXPECT_TRUE(request || request.error().code == Errc::kInvalidArgument) << fields;
   return request ? "accepted" : request.error().message;
 }
@@ -52,6 +52,21 @@ TEST(VendorContract, OtherImmutableFieldsAreRefused) {
   EXPECT_EQ(vendor(R"("frequency_penalty":0.5)"),
             "frequency_penalty: invalid frequency_penalty: only 0 is allowed for this model, found "
             "0.5");
+}
+
+TEST(VendorContract, EffortsAreTheModelsOwn) {
+  for (const std::string effort : {"none", "low", "high", "max"}) {
+    EXPECT_EQ(vendor(R"("reasoning_effort":")" + effort + '"'), "accepted") << effort;
+  }
+  for (const std::string effort : {"minimal", "medium", "xhigh", "fast"}) {
+    const std::string error =
+        "reasoning_effort: expected \"none\", \"low\", \"high\" or \"max\", found \"" + effort +
+        '"';
+    const std::string field = R"("reasoning_effort":")" + effort + '"';
+    EXPECT_EQ(vendor(field), error);
+    EXPECT_EQ(vendor(R"("chat_template_kwargs":{)" + field + "}"), "chat_template_kwargs." + error);
+    EXPECT_EQ(open(field) == "accepted", effort != "fast") << effort;
+  }
 }
 
 TEST(VendorContract, StopIsFiveStringsOfThirtyTwoBytes) {

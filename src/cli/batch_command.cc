@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "api/batch_run.h"
+#include "api/completion_request.h"
 #include "api/service.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -50,7 +51,7 @@ struct Options {
 };
 
 // Choices of one request are submitted one by one: all of them find room, however many it asks for.
-constexpr std::size_t kQueuePerRequest = 256;
+const std::size_t kQueuePerRequest = api::kMaxCompletionPrompts * chat::ChatLimits{}.max_choices;
 
 class InputFile {
  public:

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/scripted_server.h"
 #include "cli/serve_reload.h"
+#include "cli/stop_signals.h"
 
 namespace daybreak::cli {
 namespace {
@@ -33,13 +34,7 @@ struct Options {
 };
 
 Status run(const Options& options, const std::string& version) {
-  // Blocked before threads start, so that only sigwait() sees them.
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::sigaddset(&signals, SIGINT);
-  ::sigaddset(&signals, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
+  const sigset_t signals = block_stop_signals();
   ScriptedServerOptions made{
       .model = options.model, .version = version, .http = {}, .sequences = options.sequences};
   if (options.rate > 0) {

@@ -30,6 +30,11 @@ OptionRef& OptionRef::comma_separated() {
   return *this;
 }
 
+OptionRef& OptionRef::repeatable() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
 OptionRef& OptionRef::excludes(OptionRef other) {
   option_->excludes(other.option_);
   return *this;
@@ -91,7 +96,11 @@ OptionRef Command::option(const std::string& name) const {
 std::string Command::version() const { return app_->version(); }
 
 void Command::runs(Action action) const {
-  app_->callback([slot = action_, action = std::move(action)] { *slot = action; });
+  app_->callback([app = app_, slot = action_, action = std::move(action)] {
+    if (app->get_subcommands().empty()) {
+      *slot = action;
+    }
+  });
 }
 
 }  // namespace daybreak::cli

@@ -35,6 +35,7 @@ class OptionRef {
   OptionRef& show_default();  // the variable's present value, in the help
   OptionRef& required();
   OptionRef& comma_separated();
+  OptionRef& repeatable();  // of a vector: one value each time it is given
   OptionRef& excludes(OptionRef other);
   // `label` replaces the range in the help.
   OptionRef& in_range(std::uint64_t min, std::uint64_t max, std::string_view label = {});
@@ -71,7 +72,8 @@ class Command {
   // The text of --version. REQUIRES: the root command, with one declared.
   [[nodiscard]] std::string version() const;
 
-  // Lets `action` run once everything is parsed and this command was the one chosen.
+  // Lets `action` run once everything is parsed and this command, none of its own, was the one
+  // chosen.
   void runs(Action action) const;
 
   [[nodiscard]] CLI::App& app() const { return *app_; }

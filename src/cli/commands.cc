@@ -15,6 +15,7 @@ void register_commands(Command root) {
   register_render(root);
   register_parse(root);
   register_schema(root);
+  register_exam(root);
   register_inspect(root);
   register_doctor(root);
   register_serve(root);

@@ -19,12 +19,14 @@ void register_schema_generate(Command schema);
 void register_chat(Command root);
 void register_generate(Command root);
 void register_batch(Command root);
+void register_exam(Command root);
 void register_inspect(Command root);
 void register_doctor(Command root);
 void register_serve(Command root);
 void register_config(Command root);
 void register_keys(Command root);
 void register_usage(Command root);
+void register_usage_purge(Command usage);
 void register_bench(Command root);
 void register_bench_kernels(Command bench);
 void register_bench_model(Command bench);  // decode and prefill

@@ -57,7 +57,14 @@ Status set_expiry(std::string_view text, UtcMicros now, std::optional<UtcMicros>
     expires = now + after->count() * access::kMicrosPerSecond;
     return ok();
   }
-  DAYBREAK_TRY(expires, access::parse_utc(text));
+  const auto date = access::parse_utc(text);
+  if (!date) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("expected a date (UTC) such as 2026-11-30 or 2026-11-30T08:15:00Z, a "
+                             "time from now such as 30d, or none, found '{}'",
+                             printable(text))};
+  }
+  expires = *date;
   return ok();
 }
 

@@ -80,7 +80,9 @@ TEST(KeyOptions, FaultsNameTheOption) {
             "--usd-per-month: expected dollars with at most 6 decimals, such as 0.30, found "
             "'1.2345678'");
   EXPECT_TRUE(fault({{"scopes", "root"}}).starts_with("--scopes: "));
-  EXPECT_TRUE(fault({{"expires", "soon"}}).starts_with("--expires: "));
+  EXPECT_EQ(fault({{"expires", "2026-13-45"}}),
+            "--expires: expected a date (UTC) such as 2026-11-30 or 2026-11-30T08:15:00Z, a time "
+            "from now such as 30d, or none, found '2026-13-45'");
   EXPECT_TRUE(fault({{"tokens-per-day", "1e6"}}).starts_with("--tokens-per-day: "));
   EXPECT_TRUE(fault({{"tokens-per-day", ""}}).starts_with("--tokens-per-day: "));
   // Left to validate(), which knows the range.
@@ -103,16 +105,45 @@ TEST(KeyReport, ShowsTheTextOnlyWhenItIsGiven) {
   key.id = access::KeyId{3};
   key.prefix = "sk-db-abcdef";
   key.settings = applied({{"name", "n"}, {"scopes", "admin"}, {"expires", "1d"}});
-  const auto json = nlohmann::json::parse(key_json(key, kNow, ""));
+  const auto json = nlohmann::json::parse(key_json(key, kNow, std::nullopt));
   EXPECT_FALSE(json.contains("key"));
   EXPECT_EQ(json["id"], 3);
   EXPECT_EQ(json["state"], "active");
   EXPECT_TRUE(json["limits"]["concurrency"].is_null());
-  EXPECT_EQ(nlohmann::json::parse(key_json(key, kNow, "sk"))["key"], "sk");
+  EXPECT_TRUE(json["last_used"].is_null());
+  EXPECT_EQ(nlohmann::json::parse(key_json(key, kNow, kNow))["last_used"],
+            access::format_utc(kNow));
+  EXPECT_EQ(nlohmann::json::parse(new_key_json({key, "sk"}, kNow))["key"], "sk");
   EXPECT_EQ(key_state(key, kNow + access::kMicrosPerDay), "expired");
   key.revoked = kNow;
   EXPECT_EQ(key_state(key, kNow), "revoked");
-  EXPECT_NE(key_table({key}, kNow).find("sk-db-abcdef  revoked"), std::string::npos);
+  EXPECT_NE(key_table({key}, kNow, {}).find("sk-db-abcdef  revoked"), std::string::npos);
+}
+
+TEST(KeyReport, TheTableTellsWhoMayWhatAndForHowLong) {
+  access::ApiKey key;
+  key.id = access::KeyId{3};
+  key.settings = applied({{"name", "n"},
+                          {"scopes", "batch,inference"},
+                          {"tenant", "team"},
+                          {"models", "a,b"},
+                          {"priority", "7"},
+                          {"expires", "2027-01-02T03:04:05Z"},
+                          {"concurrency", "5"}});
+  access::ApiKey plain;
+  plain.id = access::KeyId{4};
+  plain.settings = applied({{"name", "m"}, {"scopes", "inference"}});
+  const std::string table =
+      key_table({key, plain}, kNow, {{key.id, *access::parse_utc("2026-11-30T08:15:59Z")}});
+  const std::size_t second = table.find("     4  ");
+  const std::string first = table.substr(0, second);
+  for (const char* cell : {"  team  ", "  inference,batch  ", "  a,b  ", "  7  ",
+                           "  2027-01-02T03:04Z  ", "  2026-11-30T08:15Z  ", "  5 at once\n"}) {
+    EXPECT_NE(first.find(cell), std::string::npos) << cell << table;
+  }
+  for (const char* cell : {"  -  ", "  all  ", "  0  ", "  none\n"}) {
+    EXPECT_NE(table.find(cell, second), std::string::npos) << cell << table;
+  }
 }
 
 }  // namespace

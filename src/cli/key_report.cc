@@ -2,6 +2,7 @@
 #include "cli/key_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -52,21 +53,14 @@ std::string limits_text(const access::KeyLimits& limits) {
   return out.empty() ? "none" : out;
 }
 
-}  // namespace
-
-std::string key_state(const ApiKey& key, UtcMicros now) {
-  if (key.revoked) {
-    return "revoked";
-  }
-  return key.settings.expires && now >= *key.settings.expires ? "expired" : "active";
+// "2026-11-30T08:15Z".
+std::string minute(std::optional<UtcMicros> time) {
+  return time ? access::format_utc(*time).substr(0, 16) + "Z" : "-";
 }
 
-std::string key_json(const ApiKey& key, UtcMicros now, const std::string& text) {
+Json key_object(const ApiKey& key, UtcMicros now) {
   Json out;
   out["id"] = static_cast<std::int64_t>(key.id);
-  if (!text.empty()) {
-    out["key"] = text;
-  }
   out["name"] = key.settings.name;
   out["prefix"] = key.prefix;
   out["state"] = key_state(key, now);
@@ -78,17 +72,46 @@ std::string key_json(const ApiKey& key, UtcMicros now, const std::string& text) 
   out["expires"] = optional_time(key.settings.expires);
   out["revoked"] = optional_time(key.revoked);
   out["limits"] = limits_json(key.settings.limits);
+  return out;
+}
+
+}  // namespace
+
+std::string key_state(const ApiKey& key, UtcMicros now) {
+  if (key.revoked) {
+    return "revoked";
+  }
+  return key.settings.expires && now >= *key.settings.expires ? "expired" : "active";
+}
+
+std::string key_json(const ApiKey& key, UtcMicros now, std::optional<UtcMicros> last_used) {
+  Json out = key_object(key, now);
+  out["last_used"] = optional_time(last_used);
   return out.dump();
 }
 
-std::string key_table(const std::vector<ApiKey>& keys, UtcMicros now) {
-  std::string out = fmt::format("{:>6}  {:<12}  {:<8}  {:<24}  {:<20}  {}\n", "id", "prefix",
-                                "state", "name", "scopes", "limits");
+std::string new_key_json(const access::NewKey& made, UtcMicros now) {
+  Json out = key_object(made.key, now);
+  out["key"] = made.text;
+  return out.dump();
+}
+
+std::string key_table(const std::vector<ApiKey>& keys, UtcMicros now,
+                      const std::map<access::KeyId, UtcMicros>& last_uses) {
+  constexpr const char* kLine =
+      "{:>6}  {:<12}  {:<8}  {:<24}  {:<16}  {:<20}  {:<16}  {:>4}  {:<17}  {:<17}  {}\n";
+  std::string out = fmt::format(fmt::runtime(kLine), "id", "prefix", "state", "name", "tenant",
+                                "scopes", "models", "prio", "expires", "last used", "limits");
   for (const ApiKey& key : keys) {
-    out +=
-        fmt::format("{:>6}  {:<12}  {:<8}  {:<24}  {:<20}  {}\n", static_cast<std::int64_t>(key.id),
-                    key.prefix, key_state(key, now), key.settings.name,
-                    to_string(key.settings.scopes), limits_text(key.settings.limits));
+    const access::KeySettings& settings = key.settings;
+    const auto used = last_uses.find(key.id);
+    out += fmt::format(
+        fmt::runtime(kLine), static_cast<std::int64_t>(key.id), key.prefix, key_state(key, now),
+        settings.name, settings.tenant.empty() ? "-" : settings.tenant, to_string(settings.scopes),
+        settings.models.empty() ? "all" : fmt::format("{}", fmt::join(settings.models, ",")),
+        settings.priority, minute(settings.expires),
+        minute(used == last_uses.end() ? std::nullopt : std::optional(used->second)),
+        limits_text(settings.limits));
   }
   return out;
 }

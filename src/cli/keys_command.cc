@@ -6,9 +6,13 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "access/key_store.h"
+#include "access/schema.h"
+#include "access/usage_rows.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/key_options.h"
@@ -43,14 +47,26 @@ Result<std::unique_ptr<KeyStore>> open(const Options& options, access::Database:
   return KeyStore::open({options.database, options.pepper, missing});
 }
 
-Status print_key(const Options& options, const access::ApiKey& key) {
-  return print(options.json ? key_json(key, now(), "") + "\n" : key_table({key}, now()));
+Status print_keys(const Options& options, const std::vector<access::ApiKey>& keys) {
+  DAYBREAK_TRY(access::Database database,
+               access::open_access_database(options.database, access::Database::Missing::kRefuse));
+  DAYBREAK_TRY(const auto uses, access::last_uses(database));
+  if (!options.json) {
+    return print(key_table(keys, now(), uses));
+  }
+  for (const access::ApiKey& key : keys) {
+    const auto used = uses.find(key.id);
+    DAYBREAK_CHECK_OK(print(
+        key_json(key, now(), used == uses.end() ? std::nullopt : std::optional(used->second)) +
+        "\n"));
+  }
+  return ok();
 }
 
 // The key alone goes to stdout, so that a script can keep it; the rest is for people.
 Status print_new(const Options& options, const access::NewKey& made) {
   if (options.json) {
-    return print(key_json(made.key, now(), made.text) + "\n");
+    return print(new_key_json(made, now()) + "\n");
   }
   DAYBREAK_CHECK_OK(print(made.text + "\n"));
   std::fprintf(stderr, "key %lld; this text is stored nowhere and not shown again\n",
@@ -71,13 +87,7 @@ Status create(const Options& options) {
 Status list(const Options& options) {
   DAYBREAK_TRY(const auto store, open(options, access::Database::Missing::kRefuse));
   DAYBREAK_TRY(const auto keys, store->list());
-  if (!options.json) {
-    return print(key_table(keys, now()));
-  }
-  for (const access::ApiKey& key : keys) {
-    DAYBREAK_CHECK_OK(print(key_json(key, now(), "") + "\n"));
-  }
-  return ok();
+  return print_keys(options, keys);
 }
 
 Status update(const Options& options) {
@@ -86,13 +96,13 @@ Status update(const Options& options) {
                store->update(id_of(options), [&](access::KeySettings& settings) {
                  return apply_key_options(options.settings, now(), settings);
                }));
-  return print_key(options, key);
+  return print_keys(options, {key});
 }
 
 Status revoke(const Options& options) {
   DAYBREAK_TRY(const auto store, open(options, access::Database::Missing::kRefuse));
   DAYBREAK_TRY(const access::ApiKey key, store->revoke(id_of(options)));
-  return print_key(options, key);
+  return print_keys(options, {key});
 }
 
 Status rotate(const Options& options) {

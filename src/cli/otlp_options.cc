@@ -151,14 +151,32 @@ class Variables {
   const Environment& environment_;
 };
 
-// The log and `daybreak config` show an endpoint: there must be no password in it.
+// "HOST", "HOST:PORT", "[ADDRESS]:PORT".
+bool is_host_and_port(std::string_view text) {
+  const std::size_t address_end = text.starts_with('[') ? text.find(']') : 0;
+  const std::size_t colon = text.find(':', std::min(address_end, text.size()));
+  if (colon == std::string_view::npos) {
+    return !text.empty() && address_end != std::string_view::npos;
+  }
+  const std::string_view digits = text.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  return colon > 0 && error == std::errc{} && end == digits.data() + digits.size() && port != 0;
+}
+
+// Empty, or a URL that can be posted to. The log and `daybreak config` show it: there must be no
+// password in it.
 Status check_endpoint(std::string_view name, std::string_view url) {
-  const std::size_t host = url.find("://");
-  const std::string_view authority = host == std::string_view::npos
-                                         ? url
-                                         : url.substr(host + 3, url.find('/', host + 3) - host - 3);
+  const std::size_t scheme = std::min(url.find("://"), url.size());
+  const std::size_t host = scheme == url.size() ? 0 : scheme + 3;
+  const std::string_view authority = url.substr(host, url.find_first_of("/?#", host) - host);
   if (authority.find('@') != std::string_view::npos || has_control(url)) {
     return wrong(name, "a URL without user and password; put credentials into otlp_headers_file");
+  }
+  const bool known = url.starts_with("http://") || url.starts_with("https://");
+  if (!url.empty() && (!known || !is_host_and_port(authority))) {
+    return wrong(name, fmt::format("http://HOST[:PORT] or https://HOST[:PORT], found '{}'",
+                                   url.substr(0, 200)));
   }
   return ok();
 }
@@ -253,7 +271,8 @@ Result<std::optional<api::TelemetryOptions>> otlp_options(
   const std::string endpoint = config.otlp_endpoint.empty()
                                    ? variables.text("OTEL_EXPORTER_OTLP_ENDPOINT")
                                    : config.otlp_endpoint;
-  DAYBREAK_CHECK_OK(check_endpoint("otlp_endpoint", endpoint));
+  DAYBREAK_CHECK_OK(check_endpoint(
+      config.otlp_endpoint.empty() ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "otlp_endpoint", endpoint));
   DAYBREAK_TRY(exporter.traces_url, signal_url(variables, endpoint, "TRACES", "/v1/traces"));
   DAYBREAK_TRY(exporter.metrics_url, signal_url(variables, endpoint, "METRICS", "/v1/metrics"));
   const bool nothing = exporter.traces_url.empty() && exporter.metrics_url.empty();

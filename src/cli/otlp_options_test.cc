@@ -114,6 +114,28 @@ TEST(OtlpOptions, WhatIsWrongIsNamedAndSecretsAreNotShown) {
                         {"OTEL_EXPORTER_OTLP_HEADERS", "a=b%0d%0ac: d"}}));
 }
 
+TEST(OtlpOptions, AnEndpointIsAUrlWithAHost) {
+  for (const char* bad :
+       {"collector", "ftp://c", "http://", "http:///v1", "http://:4318", "http://c:", "http://c:0",
+        "http://c:65536", "http://c:4318x", "http://[::1", "//c", "http://c:1:2"}) {
+    ServerConfig config;
+    config.otlp_endpoint = bad;
+    const auto found = options({}, config);
+    ASSERT_FALSE(found) << bad;
+    EXPECT_EQ(found.error().message,
+              std::string("otlp_endpoint: expected http://HOST[:PORT] or https://HOST[:PORT], "
+                          "found '") +
+                  bad + "'");
+    EXPECT_TRUE(options({{"OTEL_EXPORTER_OTLP_ENDPOINT", bad}})
+                    .error()
+                    .message.starts_with("OTEL_EXPORTER_OTLP_ENDPOINT: expected http"));
+  }
+  for (const char* good :
+       {"http://c", "https://c:65535", "http://[::1]:4318/x", "http://[::1]", "http://c?q"}) {
+    EXPECT_TRUE(options({{"OTEL_EXPORTER_OTLP_ENDPOINT", good}})) << good;
+  }
+}
+
 TEST(OtlpOptions, HeadersFromAFile) {
   const testing::TemporaryDirectory directory;
   const auto with = [&](const std::string& text) {

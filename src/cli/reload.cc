@@ -5,9 +5,24 @@
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace daybreak::cli {
+namespace {
+
+// Files that are read again without the configuration having changed, by the key that names them.
+struct WatchedFile {
+  std::string_view name;
+  std::string ServerConfig::* path;
+};
+constexpr WatchedFile kWatchedFiles[] = {{"tls_certificate", &ServerConfig::tls_certificate},
+                                         {"tls_key", &ServerConfig::tls_key},
+                                         {"tls_client_ca", &ServerConfig::tls_client_ca},
+                                         {"prices", &ServerConfig::prices}};
+
+}  // namespace
 
 FileStamp stamp_of(const std::string& path) {
   struct stat found{};
@@ -27,11 +42,24 @@ Reloader::Reloader(ConfigSources sources, EffectiveConfig running, Log& log, Met
       metrics_(metrics),
       named_(running_.values),
       seen_(stamps()),
-      last_(seen_) {}
+      last_(seen_),
+      taken_(seen_) {}
 
 std::vector<FileStamp> Reloader::stamps() const {
-  return {stamp_of(sources_.file), stamp_of(named_.tls_certificate), stamp_of(named_.tls_key),
-          stamp_of(named_.tls_client_ca), stamp_of(named_.prices)};
+  std::vector<FileStamp> out = {stamp_of(sources_.file)};
+  for (const WatchedFile& file : kWatchedFiles) {
+    out.push_back(stamp_of(named_.*file.path));
+  }
+  return out;
+}
+
+void Reloader::add_changed_files(std::vector<std::string_view>& changed) const {
+  for (std::size_t i = 0; i < std::size(kWatchedFiles); ++i) {
+    const std::string_view name = kWatchedFiles[i].name;
+    if (seen_[i + 1] != taken_[i + 1] && std::ranges::find(changed, name) == changed.end()) {
+      changed.push_back(name);
+    }
+  }
 }
 
 void Reloader::poll() {
@@ -95,6 +123,8 @@ void Reloader::reload(std::string_view cause) {
     commit();
   }
   running_ = std::move(next);
+  add_changed_files(changed);
+  taken_ = seen_;
   const std::string changes = fmt::format("{}", fmt::join(changed, ","));
   const std::string restart = fmt::format("{}", fmt::join(waiting, ","));
   log_.write(waiting.empty() ? LogLevel::kInfo : LogLevel::kWarning, "reloaded",

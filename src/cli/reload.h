@@ -49,7 +49,8 @@ class Reloader {
   void on_reload(Prepare prepare) { participants_.push_back(std::move(prepare)); }
 
   // Reads the configuration again and takes over what can change. `cause` is for the log, which
-  // gets one line: what changed and what needs a restart, or why nothing did.
+  // gets one line: the keys that changed, or whose files did, and those that need a restart, or why
+  // nothing did.
   void reload(std::string_view cause);
   // Does reload() if a file has changed since it was last read, and not since the last poll(), when
   // it may have been half written: the configuration, the prices, or one of TLS. These are the
@@ -65,6 +66,8 @@ class Reloader {
  private:
   Result<std::vector<Commit>> prepare(const ServerConfig& next);
   [[nodiscard]] std::vector<FileStamp> stamps() const;
+  // Adds the keys whose files are others than those taken over before.
+  void add_changed_files(std::vector<std::string_view>& changed) const;
 
   ConfigSources sources_;
   EffectiveConfig running_;
@@ -72,9 +75,10 @@ class Reloader {
   Metrics& metrics_;
   std::vector<Prepare> participants_;
   std::vector<std::function<void()>> looks_;
-  ServerConfig named_;           // of the configuration that was last read: names the files
-  std::vector<FileStamp> seen_;  // when they were last read
-  std::vector<FileStamp> last_;  // at the last poll()
+  ServerConfig named_;            // of the configuration that was last read: names the files
+  std::vector<FileStamp> seen_;   // when they were last read
+  std::vector<FileStamp> last_;   // at the last poll()
+  std::vector<FileStamp> taken_;  // of the files that hold now
 };
 
 }  // namespace daybreak::cli

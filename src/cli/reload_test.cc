@@ -98,6 +98,35 @@ TEST(Reload, PollNoticesEachChangeOnce) {
   EXPECT_NE(world.lines.back().find("failed"), std::string::npos);
 }
 
+TEST(Reload, NamesTheKeyOfAFileThatAloneChanged) {
+  World world("max_connections: 10\n");
+  const std::string certificate = world.directory.write("c.pem", "one");
+  const std::string prices = world.directory.write("prices.yaml", "one");
+  const auto poll = [&] {
+    world.reloader->poll();
+    world.reloader->poll();
+    return world.lines.empty() ? "" : world.lines.back();
+  };
+  world.directory.write("config.yaml",
+                        "tls_certificate: " + certificate + "\nprices: " + prices + "\n");
+  // Named once, though both the key and what it names are new.
+  EXPECT_NE(poll().find("changed=prices,max_connections,tls_certificate needs"), std::string::npos)
+      << world.lines.back();
+  world.directory.write("prices.yaml", "two!");
+  EXPECT_NE(poll().find("reloaded cause=file changed=prices needs"), std::string::npos)
+      << world.lines.back();
+  // One that could not be taken over is new still when another is.
+  world.refuses = "a";
+  world.directory.write("prices.yaml", "three");
+  EXPECT_NE(poll().find("failed"), std::string::npos);
+  world.refuses.clear();
+  world.directory.write("c.pem", "two!");
+  EXPECT_NE(poll().find("changed=tls_certificate,prices needs"), std::string::npos)
+      << world.lines.back();
+  world.reloader->reload("SIGHUP");
+  EXPECT_NE(world.lines.back().find("changed=\"\""), std::string::npos) << world.lines.back();
+}
+
 // A file that is written in place is empty for a moment, which is valid YAML.
 TEST(Reload, PollWaitsUntilAFileHasBeenWritten) {
   World world("max_connections: 10\nlog_level: debug\n");

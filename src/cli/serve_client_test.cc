@@ -25,7 +25,7 @@ std::string endless_request(const std::string& more = R"(,"max_tokens":60000)") 
       R"({"model":"nano","messages":[{"role":"user","content":"hi"}],"stream":true,)"
       R"("ignore_eos":true)" +
       more + "}";
-  return "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+  return "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
          std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
@@ -33,10 +33,33 @@ TEST(ServeClient, TerminatesCleanlyWhenIdle) {
   Child child(serve({}));
   const std::uint16_t port = port_of(child.read_line());
   RawClient client(port);
-  client.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(testing::status_of(client.read_response()), 200);
   child.signal(SIGTERM);
   EXPECT_EQ(child.wait(), 0);
+}
+
+// Without keys a page of any site could use it through a browser.
+TEST(ServeClient, KeepsWebPagesOffUnlessTheirHostIsAllowed) {
+  const auto status = [](std::uint16_t port, const std::string& headers) {
+    RawClient client(port);
+    client.send("POST /tokenize HTTP/1.1\r\nContent-Length: 14\r\n" + headers +
+                "\r\n{\"prompt\":\"a\"}");
+    return testing::status_of(client.read_response());
+  };
+  const std::string page = "Host: app.example\r\nOrigin: https://app.example\r\n";
+  Child child(serve({}));
+  const std::uint16_t port = port_of(child.read_line());
+  EXPECT_EQ(status(port, "Host: localhost\r\n"), 200);
+  EXPECT_EQ(status(port, page), 403);
+  EXPECT_EQ(status(port, "Host: localhost\r\nOrigin: https://app.example\r\n"), 403);
+  Child allowing(serve({"--allowed-hosts", "app.example", "--deploy-id", "eu-1"}));
+  const std::uint16_t other = port_of(allowing.read_line());
+  EXPECT_EQ(status(other, page), 200);
+  EXPECT_EQ(status(other, "Host: localhost\r\nOrigin: https://evil.example\r\n"), 403);
+  Child wrong(serve({"--allowed-hosts", "https://app.example"}));
+  EXPECT_EQ(wrong.wait(), 2);
+  EXPECT_NE(wrong.read_errors().find("allowed_hosts: expected names"), std::string::npos);
 }
 
 TEST(ServeClient, LogSaysTheModelAndOnlySettingsThatDiffer) {
@@ -71,7 +94,7 @@ TEST(ServeClient, RequestsThatDoNotSayHowLongRunSideBySide) {
   }
   // Nobody has finished in the meantime.
   RawClient probe(port);
-  probe.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+  probe.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(
       probe.read_response().find("vllm:num_requests_running{engine=\"0\",model_name=\"nano\"} 8\n"),
       std::string::npos);
@@ -86,7 +109,7 @@ TEST(ServeClient, RunningAnswerIsCutAfterTheDrainTimeWithAnErrorEvent) {
   child.signal(SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   RawClient probe(port);  // the listener stays open while draining, so that probes see why
-  probe.send("GET /health HTTP/1.1\r\nHost: x\r\n\r\n");
+  probe.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(testing::status_of(probe.read_response()), 503);
   probe.close();
   EXPECT_NE(client.read_all().find("the server is shutting down"), std::string::npos);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -26,6 +27,7 @@
 #include "cli/serve_reload.h"
 #include "cli/server_access.h"
 #include "cli/server_config_sources.h"
+#include "cli/stop_signals.h"
 #include "engine/engine.h"
 #include "grammar/formats.h"
 #include "http/server.h"
@@ -48,27 +50,22 @@ std::vector<std::string> model_names(const ServerConfig& config, const LoadedMod
   return {name.empty() ? "model" : name};
 }
 
-sigset_t stop_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGINT);
-  ::sigaddset(&set, SIGTERM);
-  return set;
-}
-
-// Lets running answers finish. A second signal ends the process here and now.
-void drain(engine::Generator& engine, std::size_t drain_seconds, Log& log) {
+// Runs `finish`, which lets running answers finish and writes down what they took. A second signal
+// ends the process here and now.
+void drain(const std::function<void()>& finish, const access::AccessPolicy* access, Log& log) {
   const sigset_t signals = stop_signals();
   std::atomic<bool> drained{false};
   std::thread drainer([&] {
-    const std::size_t cut = engine.stop(seconds(drain_seconds));
-    log.info("drained", {{"cut", static_cast<std::int64_t>(cut)}});
+    finish();
     drained = true;
   });
   constexpr timespec kPoll{.tv_sec = 0, .tv_nsec = 20'000'000};
   while (!drained) {
     if (::sigtimedwait(&signals, nullptr, &kPoll) > 0) {
-      log.warning("second signal: ending now");
+      const access::Ledger* const ledger = access == nullptr ? nullptr : access->ledger();
+      const std::size_t lost = ledger == nullptr ? 0 : ledger->stats().queued;
+      log.warning("second signal: ending now",
+                  {{"usage_entries_lost", static_cast<std::int64_t>(lost)}});
       std::_Exit(1);
     }
   }
@@ -115,13 +112,10 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   DAYBREAK_TRY(http::ServerOptions options, http_options(config));
   DAYBREAK_TRY(auto telemetry, otlp_options(config, version, sources.environment));
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
-  // From here on threads start, which inherit the blocked signals: only sigwait() below sees them.
-  sigset_t signals = stop_signals();
-  ::sigaddset(&signals, SIGHUP);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // From here on threads start.
+  const sigset_t signals = block_stop_signals({SIGHUP});
   // Beside the start of the server, so that the first schema with a format need not wait.
   const std::jthread formats([] { grammar::prepare_formats(); });
-  ::signal(SIGPIPE, SIG_IGN);
   const RunnerOptions runner_options{.model = config.model,
                                      .threads = config.threads,
                                      .numerics = config.numerics,
@@ -152,9 +146,8 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                    {.model_names = names,
                     .version = version,
                     .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-                    .limits = {},
-                    .contract = config.vendor_compat == "on" ? chat::Contract::kVendor
-                                                             : chat::Contract::kOpen,
+                    .limits = {.contract = config.vendor_compat == "on" ? chat::Contract::kVendor
+                                                                        : chat::Contract::kOpen},
                     .max_tokens = config.max_tokens,
                     .model_context = loaded.model->config().max_positions,
                     .workers = config.workers,
@@ -166,6 +159,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                 .max_age = std::chrono::seconds(config.retry_store_seconds)},
                     .batches = {.directory = config.files_dir,
                                 .max_bytes = std::uint64_t{config.files_mb} << 20U,
+                                .owner_share = {.percent = config.files_owner_percent},
                                 .in_flight = config.batch_in_flight},
                     .content_log = {.file = config.content_log,
                                     .max_file_bytes = std::uint64_t{config.content_log_mb} << 20U},
@@ -191,11 +185,16 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   const std::size_t drain_seconds = reloader.running().drain_seconds;
   log.info("draining", {{"signal", std::int64_t{received}},
                         {"drain_seconds", static_cast<std::int64_t>(drain_seconds)}});
+  const auto until = std::chrono::steady_clock::now() + seconds(drain_seconds);
   service->start_draining();
-  drain(*engine, drain_seconds, log);
-  server->drain(kFlushTime);
-  server->stop();
-  service->stop_workers();
+  const auto finish = [&] {
+    const std::size_t cut = engine->stop(seconds(drain_seconds));
+    log.info("drained", {{"cut", static_cast<std::int64_t>(cut)}});
+    server->drain(kFlushTime);
+    server->stop();
+    service->stop_workers(until);
+  };
+  drain(finish, access.get(), log);
   return ok();
 }
 

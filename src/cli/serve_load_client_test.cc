@@ -31,7 +31,7 @@ std::string request(const std::string& id, const std::string& key, const std::st
   const std::string body =
       R"({"model":"nano","messages":[{"role":"user","content":"hi"}],"ignore_eos":true)" + more +
       "}";
-  return "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nx-request-id: " + id +
+  return "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nx-request-id: " + id +
          "\r\nAuthorization: Bearer " + key + "\r\nContent-Length: " + std::to_string(body.size()) +
          "\r\n\r\n" + body;
 }

@@ -19,6 +19,16 @@ constexpr rlim_t kOtherDescriptors = 128;
 
 std::chrono::milliseconds seconds(std::size_t count) { return std::chrono::seconds(count); }
 
+// It becomes a header: nothing that could end one.
+Status check_deploy_id(std::string_view id) {
+  constexpr std::size_t kMaxBytes = 128;
+  const auto visible = [](char c) { return c > ' ' && c <= '~'; };
+  return id.size() <= kMaxBytes && std::ranges::all_of(id, visible)
+             ? ok()
+             : Status(Error{Errc::kInvalidArgument,
+                            "deploy_id: expected at most 128 visible ASCII characters"});
+}
+
 }  // namespace
 
 Result<http::ServerOptions> http_options(const ServerConfig& config) {
@@ -33,6 +43,13 @@ Result<http::ServerOptions> http_options(const ServerConfig& config) {
   options.idle_timeout = seconds(config.idle_timeout);
   options.write_timeout = seconds(config.write_timeout);
   options.cors_origin = config.cors_origin;
+  // A key is what no web page has.
+  options.guard_browsers = config.access_db.empty() || !config.allowed_hosts.empty();
+  options.allowed_hosts = config.allowed_hosts;
+  if (!config.deploy_id.empty()) {
+    DAYBREAK_CHECK_OK(check_deploy_id(config.deploy_id));
+    options.headers.push_back({"X-Msh-ProviderDeployId", config.deploy_id});
+  }
   if (config.tls_certificate.empty() != config.tls_key.empty()) {
     return Error{Errc::kInvalidArgument, "tls_certificate and tls_key: expected both or none"};
   }

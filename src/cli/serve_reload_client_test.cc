@@ -24,7 +24,7 @@ using http::TlsClient;
 using testing::status_of;
 using testing::TemporaryDirectory;
 
-constexpr std::string_view kHealth = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr std::string_view kHealth = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 struct Files {
   Files() { put(TestCertificate("first")); }
@@ -82,9 +82,9 @@ TEST(ServeReloadClient, CertificatesNamesAndLimitsChangeUnderLoad) {
   EXPECT_NE(line.find("changed=served_model_name,max_header_bytes,log_level "), std::string::npos)
       << line;
   TlsClient client(port);
-  client.send("GET /v1/models/k3 HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send("GET /v1/models/k3 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(status_of(client.read_response()), 200);
-  client.send("GET /" + std::string(400, 'a') + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.send("GET /" + std::string(400, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(status_of(client.read_response()), 404);
   open.send(kHealth);
   EXPECT_EQ(status_of(open.read_response()), 200);
@@ -186,7 +186,7 @@ TEST(ServeReloadClient, PricesAreTakenOverAndBadOnesAreNot) {
   const auto token_cost = [&]() -> std::int64_t {
     const std::string body = R"({"prompt":"abc","max_tokens":1})";
     testing::RawClient client(port);
-    client.send("POST /v1/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key +
+    client.send("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + key +
                 "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     EXPECT_EQ(status_of(client.read_response()), 200);
     access::Database database =

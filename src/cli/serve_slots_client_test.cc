@@ -25,7 +25,7 @@ class SlotServer {
   Json post(const std::string& path, const Json& body) const {
     const std::string text = body.dump();
     testing::RawClient client(port_);
-    client.send("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+    client.send("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
                 std::to_string(text.size()) + "\r\n\r\n" + text);
     const std::string reply = client.read_response();
     EXPECT_EQ(testing::status_of(reply), 200) << reply;

@@ -15,11 +15,14 @@ Result<access::Prices> read_prices(const ServerConfig& config, const std::string
     return Error{Errc::kInvalidArgument,
                  "prices: expected access_db beside it, for the ledger, found none"};
   }
-  DAYBREAK_TRY(access::Prices prices, access::Prices::read(config.prices));
-  if (const auto price = prices.of(model); !price) {
+  auto prices = access::Prices::read(config.prices);
+  if (!prices) {
+    return std::move(prices).error().in("prices");
+  }
+  if (const auto price = prices->of(model); !price) {
     return Error(price.error()).in("prices: " + config.prices);
   }
-  return prices;
+  return *std::move(prices);
 }
 
 Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& config,

@@ -95,6 +95,18 @@ TEST(ServerAccess, WhatIsKeptIsLookedAtWhenAKeyHasExpired) {
   EXPECT_FALSE(may("key:2\n"));
 }
 
+TEST(ServerAccess, PricesThatAreNotThereAreNamedWithTheirSetting) {
+  const testing::TemporaryDirectory dir;
+  ServerConfig config;
+  config.access_db = dir / "access.db";
+  config.prices = dir.file("none.yaml");
+  EXPECT_EQ(read_prices(config, "k3").error().message,
+            "prices: expected a file of prices, found nothing at '" + config.prices + "'");
+  config.prices = dir.path().string();
+  EXPECT_EQ(read_prices(config, "k3").error().message,
+            "prices: expected a file of prices, found something else at '" + config.prices + "'");
+}
+
 TEST(ServerAccess, WithoutKeysEverythingMayBeKept) {
   Log log({.sink = [](std::string_view) {}});
   CountingSlots slots;

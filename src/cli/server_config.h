@@ -60,19 +60,22 @@ struct ServerConfig {
 
   std::string files_dir;
   std::size_t files_mb = 256;
+  std::size_t files_owner_percent = 50;
   std::size_t batch_in_flight = 2;
 
   std::size_t http_threads = 2;
   std::size_t workers = 2;
   std::size_t max_connections = 2048;
   std::size_t max_header_bytes = std::size_t{8} * 1024;
-  std::size_t max_request_bytes = std::size_t{1024} * 1024;
+  std::size_t max_request_bytes = std::size_t{16} * 1024 * 1024;
   std::size_t header_timeout = 10;
   std::size_t body_timeout = 30;
   std::size_t idle_timeout = 60;
   std::size_t write_timeout = 30;
   std::size_t keep_alive_comments = 0;
   std::string cors_origin;
+  std::vector<std::string> allowed_hosts;
+  std::string deploy_id;
   std::string tls_certificate;
   std::string tls_key;
   std::string tls_client_ca;

@@ -38,6 +38,7 @@ class AnswerCollector {
   const std::vector<PromptLogprob>& prompt() const { return prompt_; }
   const std::string& error() const { return error_; }
   const Usage& usage() const { return usage_; }
+  const RequestTimes& times() const { return times_; }
 
  private:
   void take(const Update& update) {
@@ -50,6 +51,7 @@ class AnswerCollector {
     }
     EXPECT_EQ(update.usage.completion_tokens, ids_.size());
     usage_ = update.usage;
+    times_ = update.times;
     if (update.error != nullptr) {
       error_ = update.error->message;
     }
@@ -63,6 +65,7 @@ class AnswerCollector {
   std::vector<PromptLogprob> prompt_;
   std::string error_;
   Usage usage_;
+  RequestTimes times_;
   bool ended_ = false;
   std::promise<FinishReason> done_;
   std::shared_future<FinishReason> finish_ = done_.get_future().share();

@@ -24,8 +24,10 @@ Status check_option(const char* name, std::size_t value, std::size_t max) {
 }
 
 Error queue_full(std::size_t max_queue) {
-  return {Errc::kResourceLimit,
-          fmt::format("engine: expected at most {} waiting requests, try again later", max_queue)};
+  return {
+      Errc::kResourceLimit,
+      fmt::format("the server is busy: {} requests wait already, as many as may; try again later",
+                  max_queue)};
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
   }
   if (draining_) {
     ++stats_.rejected;
-    return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
+    return Error{Errc::kUnavailable, "the server is shutting down, no new requests"};
   }
   const bool full = waiting_.size() >= options_.max_queue;
   Job* const victim =
@@ -90,7 +92,7 @@ Result<RequestId> Engine::submit(GenerateRequest request, UpdateFn on_update) {
     return queue_full(options_.max_queue);
   }
   const std::uint64_t id = next_id_++;
-  Status queued = or_out_of_memory(Errc::kResourceLimit, "engine: a waiting request", [&] {
+  Status queued = or_out_of_memory(Errc::kResourceLimit, "a waiting request", [&] {
     auto job = std::make_unique<Job>(RequestId{id}, std::move(request), std::move(on_update), now);
     live_.emplace(id, job.get());
     waiting_.add(std::move(job));
@@ -151,12 +153,13 @@ std::size_t Engine::stop(std::chrono::milliseconds deadline) {
 Status Engine::between_steps(Task task) {
   const std::lock_guard lock(mutex_);
   if (stopping_) {
-    return Error{Errc::kUnavailable, "engine: stopped"};
+    return Error{Errc::kUnavailable, "the server is shutting down"};
   }
   if (tasks_.size() >= kMaxSlotTasks) {
     return Error{
         Errc::kResourceLimit,
-        fmt::format("engine: expected at most {} waiting tasks, try again later", kMaxSlotTasks)};
+        fmt::format("the server is busy: {} actions on slots wait already, try again later",
+                    kMaxSlotTasks)};
   }
   tasks_.push_back(std::move(task));
   happened_ = true;
@@ -229,6 +232,7 @@ void Engine::drop_given_up() {
   const Error full = queue_full(options_.max_queue);
   for (const std::unique_ptr<Job>& job : dropped) {
     if (job->displaced) {
+      job->times.displaced = options_.clock->now();
       finish(*job, FinishReason::kError, &full);
     } else {
       finish(*job, FinishReason::kCancelled, nullptr);

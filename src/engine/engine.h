@@ -80,6 +80,7 @@ class Engine final : public Generator, public SlotControl {
   std::size_t vocab_size() const override { return vocab_size_; }
   std::size_t context_tokens() const override { return context_tokens_; }
   std::size_t even_share() const override { return even_share_; }
+  std::size_t queue_capacity() const override { return options_.max_queue; }
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;
   Status between_steps(Task task) override;

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <deque>
 #include <new>
 
 #include "engine/answer_collector.h"
@@ -83,6 +85,49 @@ TEST(EngineFault, ARequestWithoutMemoryIsRefusedAndDisplacesNobody) {
     EXPECT_EQ(answer->wait(), FinishReason::kLength);
   }
   EXPECT_EQ(engine->stats().displaced, 1U);
+  EXPECT_EQ(engine->stop(std::chrono::milliseconds(0)), 0U);
+}
+
+// The queue itself asks for memory only once in many requests, when the job is known already.
+TEST(EngineFault, ARequestThatTheQueueHasNoMemoryForIsNotKnownAnyMore) {
+  constexpr std::size_t kRequests = 200;
+  FakeModel::Observer observer;
+  std::atomic<bool> entered{false};
+  std::atomic<bool> open{false};
+  observer.before_step = [&](std::span<const StepChunk>) {
+    entered = true;
+    entered.notify_all();
+    open.wait(false);
+    return ok();
+  };
+  const auto engine =
+      *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{.slots = 1}, observer),
+                     EngineOptions{.max_queue = kRequests});
+  std::deque<AnswerCollector> answers(kRequests);
+  ASSERT_TRUE(engine->submit(request(0, false), answers[0].fn()));
+  entered.wait(false);
+  std::size_t most = 0;
+  std::size_t fewest = kRequests;
+  for (std::size_t i = 1; i < kRequests; ++i) {
+    std::size_t failures = 0;
+    for (bool accepted = false; !accepted; failures += accepted ? 0 : 1) {
+      GenerateRequest r = request(0, false);
+      UpdateFn fn = answers[i].fn();
+      g_failing = failures + 1;
+      const Result<RequestId> id = engine->submit(std::move(r), std::move(fn));
+      g_failing = 0;
+      accepted = id.has_value();
+      ASSERT_EQ(engine->stats().queued, accepted ? i : i - 1);
+    }
+    most = std::max(most, failures);
+    fewest = std::min(fewest, failures);
+  }
+  EXPECT_GT(most, fewest) << "expected the queue to have grown";
+  open = true;
+  open.notify_all();
+  for (AnswerCollector& answer : answers) {
+    EXPECT_EQ(answer.wait(), FinishReason::kLength);
+  }
   EXPECT_EQ(engine->stop(std::chrono::milliseconds(0)), 0U);
 }
 

@@ -71,10 +71,14 @@ TEST(EngineQueue, AFullQueueGivesThePlaceOfTheLastToOneOfHigherPriority) {
   EXPECT_EQ(engine->submit(with(5, 4, true), nullptr).error().code, Errc::kResourceLimit);
   gate.open_for_good();
   EXPECT_EQ(displaced.wait(), FinishReason::kError);
-  EXPECT_EQ(displaced.error(), "engine: expected at most 2 waiting requests, try again later");
+  EXPECT_EQ(displaced.error(),
+            "the server is busy: 2 requests wait already, as many as may; try again later");
   EXPECT_TRUE(displaced.ids().empty());
+  EXPECT_TRUE(displaced.times().displaced.has_value());
+  EXPECT_FALSE(displaced.times().started.has_value());
   for (AnswerCollector* answer : {&running, &stays, &higher}) {
     EXPECT_EQ(answer->wait(), FinishReason::kLength);
+    EXPECT_FALSE(answer->times().displaced.has_value());
   }
   EXPECT_EQ(engine->stats().displaced, 1U);
 }

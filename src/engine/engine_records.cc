@@ -77,6 +77,7 @@ void Engine::retire(Job& job, FinishReason reason) {
   if (reason == FinishReason::kStop || reason == FinishReason::kLength) {
     stats_.observe_answered({.times = job.times,
                              .prompt_tokens = job.request().prompt.size(),
+                             .cached_tokens = job.cached(),
                              .generated_tokens = job.generated()});
   }
   stats_.running -= had_slot ? 1 : 0;

@@ -387,11 +387,24 @@ TEST(Engine, CountsWhatItDoes) {
   EXPECT_EQ(stats.step_tokens.total, 20U);
   EXPECT_EQ(stats.step_tokens.sum, 31.0);
   EXPECT_EQ(stats.request_prompt_tokens.sum, 12.0);
+  EXPECT_EQ(stats.request_computed_prompt_tokens.sum, 12.0);
   EXPECT_EQ(stats.request_generated_tokens.sum, 20.0);
+  EXPECT_DOUBLE_EQ(stats.request_time_per_output_token.sum, stats.decode_time.sum / 19);
   EXPECT_EQ(stats.inference_time.total, 1U);
   EXPECT_DOUBLE_EQ(stats.inference_time.sum, stats.prefill_time.sum + stats.decode_time.sum);
   EXPECT_DOUBLE_EQ(stats.time_to_first_token.sum, stats.queue_time.sum + stats.prefill_time.sum);
   EXPECT_EQ(stats.running + stats.queued, 0U);
+}
+
+TEST(Engine, AnAnswerOfOneTokenHasNoTimeBetweenTokens) {
+  FakeModel::Observer observer;
+  const auto engine = start(observer);
+  AnswerCollector answer;
+  ASSERT_TRUE(engine->submit(request(1, 3, 1), answer.fn()));
+  answer.wait();
+  engine->stop(milliseconds(0));
+  EXPECT_EQ(engine->stats().decode_time.total, 1U);
+  EXPECT_EQ(engine->stats().request_time_per_output_token.total, 0U);
 }
 
 TEST(Engine, RefusesOptionsOutsideTheirRange) {

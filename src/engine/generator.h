@@ -153,6 +153,10 @@ class Generator {
   // context_tokens(). Constant.
   [[nodiscard]] virtual std::size_t even_share() const = 0;
 
+  // Requests that it can take in at the same time when it has nothing else to do, whatever they
+  // are; of more, some get kResourceLimit at any time. Constant.
+  [[nodiscard]] virtual std::size_t queue_capacity() const = 0;
+
   // Refuses new requests from now on; accepted ones go on. Returns at once. Thread-safe.
   virtual void drain() = 0;
 

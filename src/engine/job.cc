@@ -10,7 +10,11 @@
 namespace daybreak::engine {
 
 Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimePoint submitted)
-    : times{.submitted = submitted, .started = {}, .first_token = {}, .finished = {}},
+    : times{.submitted = submitted,
+            .started = {},
+            .displaced = {},
+            .first_token = {},
+            .finished = {}},
       mask_task([this] {
         if (last_kept()) {
           sampler_.accept_drawn();

@@ -79,6 +79,8 @@ class Job {
   // Where the row that follows the last pending id goes.
   [[nodiscard]] std::span<float> logits() const { return logits_; }
 
+  // Of the prompt, not computed again.
+  [[nodiscard]] std::size_t cached() const { return usage_.cached_tokens; }
   // Tokens drawn so far.
   [[nodiscard]] std::size_t generated() const { return sampler_.generated(); }
 

@@ -93,6 +93,7 @@ TEST_F(PrefixReuseTest, ATurnComputesWhatIsNewAndTheTokenThatWasNeverFed) {
   EXPECT_EQ(stats.prefill_tokens, 20U + 3U);
   EXPECT_EQ(stats.prefix_queries, 20U + 32U);
   EXPECT_EQ(stats.prefix_hits, 29U);
+  EXPECT_EQ(stats.request_computed_prompt_tokens.sum, 20.0 + 3.0);
   EXPECT_EQ(stats.kept_sequences, 1U);
   EXPECT_EQ(stats.kept_positions, 32U + 9U);
   EXPECT_EQ(stats.positions_reserved, 0U);

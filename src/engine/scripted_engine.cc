@@ -59,12 +59,13 @@ Result<RequestId> ScriptedEngine::submit(GenerateRequest request, UpdateFn on_up
   const std::lock_guard lock(mutex_);
   if (draining_) {
     ++stats_.rejected;
-    return Error{Errc::kUnavailable, "engine: shutting down, no new requests"};
+    return Error{Errc::kUnavailable, "the server is shutting down, no new requests"};
   }
   if (answers_.size() >= options_.max_sequences + options_.max_queue) {
     ++stats_.rejected;
     return Error{Errc::kResourceLimit,
-                 fmt::format("engine: expected at most {} waiting requests, try again later",
+                 fmt::format("the server is busy: {} requests wait already, as many as may; try "
+                             "again later",
                              options_.max_queue)};
   }
   ++stats_.submitted;
@@ -214,6 +215,9 @@ void ScriptedEngine::advance(Answer& answer, std::optional<FinishReason> ends_ea
   const bool gave_up = script.error && (script.error->code == Errc::kResourceLimit ||
                                         script.error->code == Errc::kUnauthenticated);
   if (gave_up && script.ids.empty()) {
+    if (script.displaced) {
+      answer.times.displaced = SteadyClock::now();
+    }
     return finish(answer, FinishReason::kError, &*script.error);
   }
   if (!answer.times.started) {
@@ -267,7 +271,8 @@ void ScriptedEngine::rate_prompt(const Answer& answer) {
     }
     rated.push_back(std::move(one));
   }
-  answer.on_update({.tokens = {}, .prompt = rated, .finish = {}, .usage = answer.usage});
+  answer.on_update(
+      {.tokens = {}, .prompt = rated, .finish = {}, .usage = answer.usage, .times = answer.times});
 }
 
 void ScriptedEngine::finish(Answer& answer, FinishReason reason, const Error* error) {

@@ -32,7 +32,8 @@ struct Script {
   // Instead of `finish`: fail with this after the ids. kResourceLimit and kUnauthenticated
   // without ids are those of a request that waited and never started.
   std::optional<Error> error;
-  bool hang = false;  // instead of `finish`: say nothing more until cancelled or stopped
+  bool displaced = false;  // with an error of a request that never started: it lost its place
+  bool hang = false;       // instead of `finish`: say nothing more until cancelled or stopped
   std::chrono::microseconds delay_per_token{0};
   // Nothing is said while this is true: looked at every millisecond. Null: never.
   std::shared_ptr<const std::atomic<bool>> held = nullptr;
@@ -66,6 +67,9 @@ class ScriptedEngine final : public Generator {
   std::size_t context_tokens() const override { return options_.context_tokens; }
   std::size_t even_share() const override {
     return std::min(options_.even_share, options_.context_tokens);
+  }
+  std::size_t queue_capacity() const override {
+    return options_.max_sequences + options_.max_queue;
   }
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;

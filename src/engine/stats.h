@@ -39,6 +39,7 @@ inline constexpr std::array kStepTokenBounds = {1.0,    8.0,    16.0,    32.0,  
 struct RequestTimes {
   Clock::TimePoint submitted{};
   std::optional<Clock::TimePoint> started;      // given a slot
+  std::optional<Clock::TimePoint> displaced;    // lost its place in the queue, before it started
   std::optional<Clock::TimePoint> first_token;  // drawn
   std::optional<Clock::TimePoint> finished;
 };
@@ -47,6 +48,7 @@ struct RequestTimes {
 struct RequestEnd {
   RequestTimes times;
   std::size_t prompt_tokens = 0;
+  std::size_t cached_tokens = 0;  // of the prompt, from a kept sequence
   std::size_t generated_tokens = 0;
 };
 
@@ -92,10 +94,13 @@ struct Stats {
   FixedHistogram<kStepTokenBounds> step_tokens;           // ids fed in one step
   // Of requests that ended with kStop or kLength. The times: of those that drew a token.
   FixedHistogram<kRequestTokenBounds> request_prompt_tokens;
+  FixedHistogram<kRequestTokenBounds> request_computed_prompt_tokens;
   FixedHistogram<kRequestTokenBounds> request_generated_tokens;
   FixedHistogram<kFirstTokenBounds> prefill_time;  // slot -> first token
   FixedHistogram<kRequestBounds> decode_time;      // first token -> finished
   FixedHistogram<kRequestBounds> inference_time;   // slot -> finished
+  // first token -> finished, by the tokens after the first; of those that have some.
+  FixedHistogram<kTokenGapBounds> request_time_per_output_token;
 
   // Counts a request that was answered: kStop or kLength.
   void observe_answered(const RequestEnd& end);

@@ -30,6 +30,7 @@ void BM_RequestEnd(benchmark::State& state) {
   const Clock::TimePoint now = Clock::steady().now();
   const RequestEnd end{.times = {.submitted = now,
                                  .started = now,
+                                 .displaced = {},
                                  .first_token = now + std::chrono::seconds(3),
                                  .finished = now + std::chrono::seconds(30)},
                        .prompt_tokens = 1000,

@@ -106,7 +106,7 @@ class SchemaDocument {
   //         without descending into the instance, an unknown $schema; what an older draft spells
   //         differently (items as an array; dependencies and $recursiveRef where $schema names
   //         that draft) is refused as such, not read as an annotation
-  //         kTooLarge        a limit is passed
+  //         kTooLarge        a limit is passed, except max_depth (kInvalidArgument)
   [[nodiscard]] static Result<std::shared_ptr<const SchemaDocument>> parse(
       std::string_view text, const SchemaLimits& limits = {});
 

@@ -244,7 +244,7 @@ TEST(Schema, HoldsItsLimits) {
   EXPECT_EQ(code("{}", {.max_bytes = 2}), "ok");
   EXPECT_EQ(code("{ }", {.max_bytes = 2}), "too_large");
   EXPECT_EQ(code(R"({"not":{"not":{}}})", {.max_depth = 3}), "ok");
-  EXPECT_EQ(code(R"({"not":{"not":{"not":{}}}})", {.max_depth = 3}), "too_large");
+  EXPECT_EQ(code(R"({"not":{"not":{"not":{}}}})", {.max_depth = 3}), "invalid_argument");
   EXPECT_EQ(code(R"({"allOf":[{},{}]})", {.max_nodes = 3}), "ok");
   EXPECT_EQ(code(R"({"allOf":[{},{},{}]})", {.max_nodes = 3}), "too_large");
   EXPECT_EQ(code(R"({"not":{}})", {.max_path_bytes = 6}), "ok");  // "#" and "#/not"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/connection.h"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <utility>
 
-#include "http/cors.h"
 #include "http/response_head.h"
 #include "http/trace_context.h"
 
@@ -24,11 +25,18 @@ namespace {
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kCancelAgain{100};
 
+std::string peer_address(const tcp::socket& socket) {
+  error_code error;
+  const tcp::endpoint peer = socket.remote_endpoint(error);
+  return error ? std::string() : peer.address().to_string();
+}
+
 }  // namespace
 
 Connection::Connection(ConnectionContext& context, tcp::socket socket, const TlsContext* tls)
     : context_(context),
       transport_(std::move(socket), tls),
+      client_(peer_address(transport_.socket())),
       deadline_(std::make_shared<Deadline>(transport_.executor())),
       watch_stopped_(transport_.executor()) {}
 
@@ -54,7 +62,8 @@ Task<void> Connection::shed() {
   if (co_await handshake()) {
     begin_request();
     co_await refuse(
-        503, "too many connections, the limit is " + std::to_string(context_.live.max_connections));
+        503, "too many connections, the limit is " + std::to_string(context_.live.max_connections),
+        std::nullopt);
   }
   co_await linger();
   deadline_->stop();
@@ -136,6 +145,7 @@ void Connection::expired() {
 
 void Connection::begin_request() {
   request_ = {};
+  release_body();
   match_ = {};
   match_.route = "malformed";
   notes_.clear();
@@ -172,8 +182,15 @@ Task<bool> Connection::read_request() {
       }
       continue;
     }
+    if (parser.state() != State::kFailed && !hold_body(parser.body_bytes())) {
+      co_await refuse(503,
+                      "the requests that are being received and answered take all the memory "
+                      "there is for their bodies, try again later",
+                      parser.head());
+      co_return false;
+    }
     if (parser.state() == State::kFailed) {
-      co_await refuse(parser.refusal().status, parser.refusal().message);
+      co_await refuse(parser.refusal().status, parser.refusal().message, parser.head());
       co_return false;
     }
     if (parser.state() == State::kDone) {
@@ -188,9 +205,10 @@ Task<bool> Connection::read_request() {
     }
     if (!co_await read_some()) {
       if (timed_out_ && receiving_) {
-        co_await refuse(408, parser.state() == State::kHead
-                                 ? "the request head did not arrive in time"
-                                 : "the request body did not arrive in time");
+        co_await refuse(408,
+                        parser.state() == State::kHead ? "the request head did not arrive in time"
+                                                       : "the request body did not arrive in time",
+                        parser.head());
       }
       co_return false;
     }
@@ -201,6 +219,20 @@ Task<bool> Connection::read_request() {
     }
   }
 }
+
+// Takes what the body has grown by. Returns whether there was as much.
+bool Connection::hold_body(std::size_t bytes) {
+  const std::size_t wanted = bytes - std::min(bytes, kFreeBodyBytes);
+  const std::size_t limit =
+      std::max(context_.options.max_bodies_bytes, context_.live.body_bytes.load());
+  if (wanted <= held_ || !context_.bodies.take(wanted - held_, limit)) {
+    return wanted <= held_;
+  }
+  held_ = wanted;
+  return true;
+}
+
+void Connection::release_body() { context_.bodies.give(std::exchange(held_, 0)); }
 
 // The head is good: sends "100 Continue" if the client waits for it.
 Task<bool> Connection::begin_body(RequestParser& parser) {
@@ -265,113 +297,6 @@ Task<void> Connection::answer() {
   report();
 }
 
-Task<void> Connection::dispatch() {
-  if (request_.method == "OPTIONS" && (!match_.allow.empty() || request_.path == "*")) {
-    co_return co_await respond_options();
-  }
-  if (match_.allow.empty()) {
-    co_await respond(error_response(404, "no such path: " + request_.path));
-    co_return;
-  }
-  if (match_.handler == nullptr) {
-    Response response = error_response(
-        405, request_.path + " does not take " + request_.method + ", only " + match_.allow);
-    response.headers.push_back({"Allow", match_.allow});
-    co_await respond(std::move(response));
-    co_return;
-  }
-  bool failed = false;
-  try {
-    co_await (*match_.handler)(*this);
-  } catch (const std::exception& e) {
-    failed = true;  // such as bad_alloc; answered outside, where awaiting is allowed
-    error_ = e.what();
-  }
-  if (failed && sent_ != Sent::kNothing) {
-    abort();
-  }
-}
-
-Task<void> Connection::respond_options() {
-  Response response{.status = 204, .content_type = "", .body = "", .headers = {}};
-  response.headers.push_back(
-      {"Allow", match_.allow.empty() ? "GET, HEAD, POST, OPTIONS" : match_.allow});
-  if (!context_.options.cors_origin.empty()) {
-    response.headers.push_back({"Access-Control-Allow-Methods", match_.allow});
-    response.headers.push_back(
-        {"Access-Control-Allow-Headers",
-         cors_allowed_headers(request_.header("access-control-request-headers"))});
-    response.headers.push_back({"Access-Control-Max-Age", "600"});
-  }
-  co_await respond(std::move(response));
-}
-
-// Completes what the handler began.
-Task<void> Connection::finish_answer() {
-  if (sent_ == Sent::kNothing && gone_) {
-    dropped_ = true;
-  } else if (sent_ == Sent::kNothing) {
-    co_await respond(error_response(500, "internal error, see the log for " + request_.id));
-  }
-  if (sent_ == Sent::kEvents && request_.version == 11) {
-    constexpr std::string_view kLastChunk = "0\r\n\r\n";
-    co_await write(kLastChunk);
-  }
-  sent_ = Sent::kAll;
-}
-
-Task<bool> Connection::respond(Response response) {
-  const bool was_there = !gone_;
-  status_ = response.status;
-  sent_ = Sent::kAll;
-  if (response.status == 503 && context_.draining) {
-    keep_alive_ = false;
-  }
-  std::string bytes = head(response.status, response.content_type);
-  for (const Header& header : response.headers) {
-    append_header(bytes, header.name, header.value);
-  }
-  if (response.status != 204) {
-    append_header(bytes, "Content-Length", std::to_string(response.body.size()));
-  }
-  bytes += "\r\n";
-  if (request_.method != "HEAD" && response.status != 204) {
-    bytes += response.body;
-  }
-  dropped_ = !co_await write(bytes);
-  co_return was_there && !dropped_;
-}
-
-Task<bool> Connection::start_events(std::vector<Header> headers) {
-  status_ = 200;
-  sent_ = Sent::kEvents;
-  keep_alive_ = keep_alive_ && request_.version == 11;
-  std::string bytes = head(200, "text/event-stream; charset=utf-8");
-  append_header(bytes, "Cache-Control", "no-cache");
-  for (const Header& header : headers) {
-    append_header(bytes, header.name, header.value);
-  }
-  append_header(bytes, "X-Accel-Buffering", "no");  // a proxy that collects would defeat streaming
-  if (request_.version == 11) {
-    append_header(bytes, "Transfer-Encoding", "chunked");
-  }
-  bytes += "\r\n";
-  co_return co_await write(bytes) && !gone_;
-}
-
-Task<bool> Connection::send_events(std::string frames) {
-  if (gone_ || frames.empty()) {
-    dropped_ = dropped_ || !frames.empty();
-    co_return !gone_;
-  }
-  if (request_.version == 11) {
-    frames.insert(0, chunk_head(frames.size()));
-    frames += "\r\n";
-  }
-  dropped_ = !co_await write(frames);
-  co_return !dropped_ && !gone_;
-}
-
 Task<bool> Connection::write(std::string_view bytes) {
   while (!bytes.empty() && !broken_) {
     const std::string_view slice = bytes.substr(0, kWriteSlice);
@@ -387,17 +312,14 @@ Task<bool> Connection::write(std::string_view bytes) {
   co_return !broken_;
 }
 
-Task<void> Connection::refuse(int status, std::string message) {
+// `head` of the request, if it has been read.
+Task<void> Connection::refuse(int status, std::string message, std::optional<Request> head) {
+  request_ = std::move(head).value_or(Request());
   answering_ = true;  // from here on a missed deadline drops the client
   keep_alive_ = false;
-  if (request_.id.empty()) {
-    request_.id = request_id("");
-  }
-  Response response = error_response(status, message);
-  if (status == 503) {
-    response.headers.push_back({"Retry-After", "1"});
-  }
-  co_await respond(std::move(response));
+  request_.id = request_id(request_.header("x-request-id"));
+  request_.trace_id = trace_id(request_.header("traceparent"));
+  co_await respond(error_response(status, message));
   report();
   answering_ = false;
 }
@@ -405,6 +327,7 @@ Task<void> Connection::refuse(int status, std::string message) {
 // Closes so that the client can still read the answer: a close with unread input would reset the
 // connection and throw the answer away.
 Task<void> Connection::linger() {
+  release_body();  // what has been read of it is gone
   error_code error;
   if (!broken_) {
     timed_out_ = false;
@@ -419,52 +342,6 @@ Task<void> Connection::linger() {
     }
   }
   transport_.socket().close(error);
-}
-
-void Connection::report() {
-  if (!context_.options.on_finished) {
-    return;
-  }
-  const auto duration = std::chrono::duration_cast<std::chrono::microseconds>(
-      std::chrono::steady_clock::now() - began_);
-  context_.options.on_finished({.id = request_.id,
-                                .trace_id = request_.trace_id,
-                                .method = known_method(request_.method),
-                                .route = match_.route,
-                                .status = dropped_ ? 499 : status_,
-                                .duration = duration,
-                                .notes = notes_,
-                                .error = error_});
-}
-
-std::string Connection::head(int status, std::string_view content_type) const {
-  std::string out = status_line(status);
-  append_header(out, "x-request-id", request_.id);
-  append_header(out, "x-trace-id", request_.trace_id.empty() ? request_.id : request_.trace_id);
-  append_header(out, "Date", http_date(std::chrono::system_clock::now()));
-  if (!content_type.empty()) {
-    append_header(out, "Content-Type", content_type);
-  }
-  if (!keep_alive_) {
-    append_header(out, "Connection", "close");
-  } else if (request_.version == 10) {
-    append_header(out, "Connection", "keep-alive");
-  }
-  if (const std::string& origin = context_.options.cors_origin; !origin.empty()) {
-    append_header(out, "Access-Control-Allow-Origin", origin);
-    append_header(out, "Access-Control-Expose-Headers", kExposedHeaders);
-    if (origin != "*") {
-      append_header(out, "Vary", "Origin");
-    }
-  }
-  return out;
-}
-
-Response Connection::error_response(int status, std::string_view message) const {
-  if (context_.options.error_body) {
-    return {.status = status, .body = context_.options.error_body(status, message)};
-  }
-  return {.status = status, .content_type = "text/plain", .body = std::string(message) + "\n"};
 }
 
 }  // namespace daybreak::http

@@ -14,10 +14,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "http/body_budget.h"
+#include "http/browser_guard.h"
 #include "http/deadline.h"
 #include "http/exchange.h"
 #include "http/live_options.h"
@@ -32,8 +35,10 @@ namespace daybreak::http {
 struct ConnectionContext {
   ServerOptions options;
   Router router;
-  LiveOptions live{options};          // what of the options can change
-  std::atomic<bool> draining{false};  // no request after the current one
+  LiveOptions live{options};            // what of the options can change
+  std::optional<BrowserGuard> guard{};  // set once bound
+  std::atomic<bool> draining{false};    // no request after the current one
+  BodyBudget bodies{};
 };
 
 class Connection final : public Exchange, public std::enable_shared_from_this<Connection> {
@@ -41,6 +46,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   // `socket` has a strand as its executor. `tls` may be null: plain.
   Connection(ConnectionContext& context, boost::asio::ip::tcp::socket socket,
              const TlsContext* tls);
+  ~Connection() override { release_body(); }
 
   // Serves until either side closes.
   Task<void> run();
@@ -70,7 +76,9 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   Task<bool> read_request();
   Task<bool> read_some();
   Task<bool> begin_body(RequestParser& parser);
-  Task<void> refuse(int status, std::string message);
+  bool hold_body(std::size_t bytes);
+  void release_body();
+  Task<void> refuse(int status, std::string message, std::optional<Request> head);
   Task<void> answer();
   Task<void> dispatch();
   Task<void> respond_options();
@@ -89,6 +97,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   ConnectionContext& context_;
   Transport transport_;
+  const std::string client_;  // IP address; asked for at once, because a closed socket has none
   std::shared_ptr<Deadline> deadline_;
   boost::asio::steady_timer watch_stopped_;
   boost::asio::cancellation_signal watch_cancel_;
@@ -96,6 +105,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   std::string in_;  // received, not yet consumed
 
   Request request_;
+  std::size_t held_ = 0;  // of the budget, for its body
   Router::Match match_;
   std::vector<Note> notes_;
   std::string error_;  // what the handler threw

@@ -25,6 +25,7 @@ namespace daybreak::http {
 struct Observed {
   std::atomic<int> gone{0};      // handlers whose client left
   std::atomic<int> finished{0};  // handlers that ran to their end
+  std::atomic<int> held{0};      // requests to /hold that have been received
   std::mutex mutex;              // guards statuses and errors
   std::vector<int> statuses;
   std::vector<std::string> errors;
@@ -58,6 +59,10 @@ inline Router test_router(Observed& observed) {
   });
   router.add("GET", "/silent", [](Exchange&) -> Task<void> { co_return; });
   router.add("GET", "/hang", [&observed](Exchange& exchange) -> Task<void> {
+    co_await wait_until_gone(exchange, observed);
+  });
+  router.add("POST", "/hold", [&observed](Exchange& exchange) -> Task<void> {
+    ++observed.held;
     co_await wait_until_gone(exchange, observed);
   });
   router.add("GET", "/three", [](Exchange& exchange) -> Task<void> {

@@ -192,10 +192,15 @@ bool RequestParser::wants_continue() const {
 
 const Refusal& RequestParser::refusal() const { return impl_->refusal; }
 
-Request RequestParser::take() {
+std::size_t RequestParser::body_bytes() const { return impl_->parser.get().body().size(); }
+
+std::optional<Request> RequestParser::head() const {
+  if (!impl_->parser.is_header_done()) {
+    return std::nullopt;
+  }
+  const auto& message = impl_->parser.get();
   Request request;
   request.keep_alive = impl_->parser.keep_alive();
-  auto message = impl_->parser.release();
   request.method = text(message.method_string());
   request.version = message.version();
   const std::string target = text(message.target());
@@ -205,7 +210,12 @@ Request RequestParser::take() {
   for (const auto& header : message) {
     request.headers.push_back({text(header.name_string()), text(header.value())});
   }
-  request.body = std::move(message.body());
+  return request;
+}
+
+Request RequestParser::take() {
+  Request request = *head();
+  request.body = std::move(impl_->parser.release().body());
   return request;
 }
 

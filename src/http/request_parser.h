@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +50,11 @@ class RequestParser {
   [[nodiscard]] bool wants_continue() const;
   // REQUIRES: state() == kFailed.
   [[nodiscard]] const Refusal& refusal() const;
+  // Bytes of the body received so far.
+  [[nodiscard]] std::size_t body_bytes() const;
+  // Returns the request without id and body, or nothing while its head is not complete. REQUIRES:
+  // take() has not been called.
+  [[nodiscard]] std::optional<Request> head() const;
   // Moves the request out, without its id. REQUIRES: state() == kDone.
   [[nodiscard]] Request take();
 

@@ -46,6 +46,22 @@ TEST(RequestParser, AnyCutGivesTheSameRequest) {
   }
 }
 
+// So that a refusal can be told in the words of whoever was asked.
+TEST(RequestParser, TheHeadIsKnownOnceItIsWholeAlsoOfWhatIsRefused) {
+  RequestParser parser({.head_bytes = 1000, .body_bytes = 4});
+  const std::string head = "POST /v1/x?q=1 HTTP/1.1\r\nHost: h\r\nX-A: b\r\nContent-Length: 5\r\n";
+  const std::size_t used = parser.feed(head);
+  EXPECT_FALSE(parser.head());
+  parser.feed(head.substr(used) + "\r\n");
+  ASSERT_EQ(parser.state(), State::kFailed);
+  EXPECT_EQ(parser.refusal().status, 413);
+  ASSERT_TRUE(parser.head());
+  EXPECT_EQ(parser.head()->method, "POST");
+  EXPECT_EQ(parser.head()->path, "/v1/x");
+  EXPECT_EQ(parser.head()->query, "q=1");
+  EXPECT_EQ(parser.head()->header("x-a"), "b");
+}
+
 // Found by fuzzing: the last chunk as the only one, arriving byte by byte, met an assertion.
 TEST(RequestParser, EmptyChunkedBodyMayArriveInAnyPieces) {
   const std::string input =

@@ -5,9 +5,7 @@
 #include <optional>
 
 namespace daybreak::http {
-namespace {
 
-// Undoes %XX. A '%' that starts no escape stays as it is: the route then simply finds no such name.
 std::string percent_decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -24,6 +22,8 @@ std::string percent_decoded(std::string_view text) {
   }
   return out;
 }
+
+namespace {
 
 struct Fit {
   std::vector<std::string> parameters;

@@ -13,6 +13,9 @@
 
 namespace daybreak::http {
 
+// Undoes %XX. A '%' that starts no escape stays as it is.
+[[nodiscard]] std::string percent_decoded(std::string_view text);
+
 class Router {
  public:
   // The answer to a path: a handler, or the methods the path has (empty: no such path).

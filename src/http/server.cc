@@ -47,6 +47,7 @@ Status check(const ServerOptions& options) {
                              std::size_t{1} << 20U));
   DAYBREAK_CHECK_OK(in_range("request body limit", options.limits.body_bytes, std::size_t{1},
                              std::size_t{1} << 34U));
+  DAYBREAK_CHECK_OK(BrowserGuard::check(options.allowed_hosts));
   for (const auto& [name, value] : {std::pair{"header timeout", options.header_timeout},
                                     {"body timeout", options.body_timeout},
                                     {"idle timeout", options.idle_timeout},
@@ -113,6 +114,12 @@ Status Server::Impl::bind() {
                                 std::to_string(options.port) + ": " + error.message()};
   }
   port = acceptor.local_endpoint(error).port();
+  if (options.guard_browsers) {
+    context.guard.emplace(BrowserGuardOptions{.host = options.host,
+                                              .loopback = endpoint.address().is_loopback(),
+                                              .allowed_hosts = options.allowed_hosts,
+                                              .cors_origin = options.cors_origin});
+  }
   return ok();
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <thread>
 
+#include "http/body_budget.h"
 #include "http/http_test_server.h"
 #include "testing/paths.h"
 
@@ -174,6 +175,44 @@ TEST(ServerFault, SlowHeadAndSlowBodyAreTimedOut) {
     const std::string answer = client.read_response(5s);
     EXPECT_EQ(status_of(answer), 408) << answer;
     EXPECT_TRUE(client.closed_by_peer(10s));
+  }
+}
+
+TEST(ServerFault, BodiesTogetherHaveABoundAndSmallOnesAlwaysFit) {
+  Observed observed;
+  ServerOptions options = test_options(observed);
+  options.limits.body_bytes = 1'000'000;
+  options.max_bodies_bytes = 1'000'000;
+  const auto server = started(std::move(options), observed);
+  const auto request = [](const char* path, std::size_t size) {
+    return std::string("POST ") + path +
+           " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
+           std::string(size, 'b');
+  };
+  const auto post = [&](std::size_t size) {
+    RawClient client(server->port());
+    client.send(request("/echo", size));
+    return client.read_response();
+  };
+  {
+    RawClient waiting(server->port());  // for its answer: its body is in memory
+    ASSERT_TRUE(waiting.send(request("/hold", 900'000)));
+    ASSERT_TRUE(eventually([&] { return observed.held == 1; }));
+    for (int i = 0; i < 10; ++i) {  // what is refused keeps nothing
+      const std::string refused = post(900'000);
+      EXPECT_EQ(status_of(refused), 503) << refused.substr(0, 500);
+      EXPECT_NE(refused.find("Retry-After: 1\r\n"), std::string::npos);
+      EXPECT_NE(refused.find("take all the memory"), std::string::npos);
+    }
+    EXPECT_EQ(status_of(post(kFreeBodyBytes)), 200) << "a small one always fits";
+    EXPECT_TRUE(eventually([&] { return status_of(post(200'000)) == 200; })) << "it fits beside";
+  }
+  ASSERT_TRUE(eventually([&] { return server->connections() == 0; }));
+  RawClient open(server->port());
+  for (int i = 0; i < 3; ++i) {
+    open.send(request("/echo", 900'000));
+    EXPECT_EQ(status_of(open.read_response()), 200) << "an answered one keeps nothing";
+    EXPECT_TRUE(eventually([&] { return status_of(post(900'000)) == 200; }));
   }
 }
 

@@ -22,6 +22,7 @@ namespace daybreak::http {
 // One finished request, for the access log and metrics. Valid during the call.
 struct AccessRecord {
   std::string_view id;
+  std::string_view client;    // IP address of the peer, be it a proxy; empty: it had gone at once
   std::string_view trace_id;  // of the caller's trace; empty: none
   std::string_view method;    // one of the methods routed, otherwise "other"
   std::string_view route;     // the pattern; "none" for an unknown path, "malformed" before routing
@@ -37,6 +38,9 @@ struct ServerOptions {
   std::size_t threads = 2;
   std::size_t max_connections = 2048;  // one more is answered 503 and closed
   RequestLimits limits;
+  // Of all bodies together, in memory until they are answered; see BodyBudget. One more gets 503.
+  // At least limits.body_bytes is taken for it.
+  std::size_t max_bodies_bytes = std::size_t{1} << 30U;
 
   std::chrono::milliseconds header_timeout{
       10'000};  // first byte of a request to its last header; a handshake
@@ -47,9 +51,14 @@ struct ServerOptions {
   std::shared_ptr<TlsContext> tls;  // null: plain HTTP
 
   std::string cors_origin;  // Access-Control-Allow-Origin; empty: browsers of other origins refused
+  bool guard_browsers = false;             // see BrowserGuard; for a server without keys
+  std::vector<std::string> allowed_hosts;  // of the guard
+  std::vector<Header> headers;             // of every answer, such as which deployment it is
 
-  // Makes the JSON body of an answer the HTTP layer gives by itself (400, 404, 405, 408, 413, ...).
-  std::function<std::string(int status, std::string_view message)> error_body;
+  // Makes the answer that the HTTP layer gives by itself (400, 404, 405, 408, 413, ...). Of
+  // `request` as much is set as has been read: of one without a whole head, the id alone. May be
+  // empty: plain text.
+  std::function<Response(const Request& request, int status, std::string_view message)> error_reply;
   // Called once per connection that is closed because its TLS handshake failed, on a server thread;
   // must not block. `reason` is "timeout" (header_timeout) or one of handshake_failure(). May be
   // empty.

@@ -19,10 +19,27 @@ struct ListDeleter {
 using Easy = std::unique_ptr<CURL, EasyDeleter>;
 using List = std::unique_ptr<curl_slist, ListDeleter>;
 
-std::size_t keep_some(const char* bytes, std::size_t size, std::size_t count, void* user) {
-  auto& body = *static_cast<std::string*>(user);
-  body.append(bytes, std::min(size * count, kMaxReplyBytes - body.size()));
+// Where the body of one answer goes.
+struct Receiver {
+  CURL* easy;
+  const BodySink& on_body;
+  std::string kept;  // its first kMaxReplyBytes
+};
+
+std::size_t receive(const char* bytes, std::size_t size, std::size_t count, void* user) {
+  auto& to = *static_cast<Receiver*>(user);
+  long status = 0;
+  curl_easy_getinfo(to.easy, CURLINFO_RESPONSE_CODE, &status);
+  constexpr long kOk = 200;
+  if (to.on_body && status == kOk) {
+    return to.on_body({bytes, size * count}) ? size * count : 0;
+  }
+  to.kept.append(bytes, std::min(size * count, kMaxReplyBytes - to.kept.size()));
   return size * count;
+}
+
+bool is_loopback(std::string_view url) {
+  return url.starts_with("http://127.0.0.1:") || url.starts_with("http://[::1]:");
 }
 
 int ask(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
@@ -46,6 +63,7 @@ Error call_error(CURLcode code, const std::string& detail) {
     case CURLE_OPERATION_TIMEDOUT:
       return {Errc::kDeadline, text};
     case CURLE_ABORTED_BY_CALLBACK:
+    case CURLE_WRITE_ERROR:
       return {Errc::kCancelled, "given up"};
     default:
       return {Errc::kIo, text};
@@ -85,6 +103,9 @@ struct HttpPoster::Impl {
     curl_easy_setopt(handle, CURLOPT_POSTFIELDS, body.c_str());
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS,
                      static_cast<long>(std::max<std::int64_t>(1, timeout.count())));
+    if (is_loopback(url)) {
+      curl_easy_setopt(handle, CURLOPT_PROXY, "");
+    }
     if (!ca_file.empty()) {
       curl_easy_setopt(handle, CURLOPT_CAINFO, ca_file.c_str());
     }
@@ -108,13 +129,13 @@ Result<std::unique_ptr<HttpPoster>> HttpPoster::create(std::vector<HttpField> he
 
 Result<PostReply> HttpPoster::post(const std::string& url, const std::string& body,
                                    std::chrono::milliseconds timeout,
-                                   const std::function<bool()>& give_up) {
+                                   const std::function<bool()>& give_up, const BodySink& on_body) {
   CURL* handle = impl_->easy.get();
-  PostReply reply;
+  Receiver receiver{.easy = handle, .on_body = on_body, .kept = {}};
   std::array<char, CURL_ERROR_SIZE> detail{};
   impl_->configure(url, body, timeout);
-  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, keep_some);
-  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &reply.body);
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &receiver);
   curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, ask);
   curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &give_up);
@@ -128,7 +149,8 @@ Result<PostReply> HttpPoster::post(const std::string& url, const std::string& bo
   curl_off_t retry_after = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &retry_after);
-  reply.status = static_cast<int>(status);
+  PostReply reply{
+      .status = static_cast<int>(status), .retry_after = {}, .body = std::move(receiver.kept)};
   if (retry_after > 0) {
     reply.retry_after = std::chrono::seconds(retry_after);
   }

@@ -143,18 +143,35 @@ def errors(client, model):
             sys.exit(f"failed: expected {error.__name__}")
 
 
+def models(client, served):
+    listed = client.models.list()
+    check([m.id for m in listed.data] == served and listed.has_more is False, listed)
+    check((listed.first_id, listed.last_id) == (served[0], served[-1]), listed)
+    check([m.id for m in client.models.list(limit=1)] == served, "every page is asked for")
+    for model in listed.data + [client.models.retrieve(served[0])]:
+        check(model.type == "model" and model.display_name and model.lifecycle == "active", model)
+        check(model.created_at.year >= 1970 and model.max_input_tokens > 0, model)
+    try:
+        client.models.retrieve("no-such-model")
+        check(False, "an unknown model is found")
+    except anthropic.NotFoundError as error:
+        check(error.body["error"]["type"] == "not_found_error", error.body)
+
+
 def main():
     url = sys.argv[1]
     for base in (url, url + "/anthropic"):
         client = anthropic.Anthropic(base_url=base, api_key="none", max_retries=0, timeout=120)
-        model = json.load(urllib.request.urlopen(url + "/v1/models"))["data"][0]["id"]
+        served = [m["id"] for m in json.load(urllib.request.urlopen(url + "/v1/models"))["data"]]
+        models(client, served)
+        model = served[0]
         plain_and_streamed(client, model)
     rounds = tool_loop(client, model)
     structured(client, model)
     stop_sequence(client, model)
     abort(client, model, url)
     errors(client, model)
-    print(f"anthropic {anthropic.__version__} (Python): plain, streamed, {rounds} tool rounds, count_tokens, structured, "
+    print(f"anthropic {anthropic.__version__} (Python): models, plain, streamed, {rounds} tool rounds, count_tokens, structured, "
           "stop sequence, abort, errors ok")
 
 

@@ -45,15 +45,22 @@ def options_and_errors(client, model):
         logprobs=True, top_logprobs=2,
         tools=[{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
     check([c.index for c in several.choices] == [0, 1], "two choices")
-    for make, error in (
-            (lambda: client.chat.completions.create(model="no-such-model", messages=[{"role": "user", "content": "hi"}]),
-             openai.NotFoundError),
-            (lambda: client.chat.completions.create(model=model, messages=[]), openai.BadRequestError),
-            (lambda: client.models.retrieve("no-such-model"), openai.NotFoundError)):
+    hi = [{"role": "user", "content": "hi"}]
+    for effort in ("none", "minimal", "low", "medium", "high", "xhigh", "max"):
+        client.chat.completions.create(model=model, messages=hi, max_tokens=1, extra_body={"reasoning_effort": effort})
+    for make, error, code, param in (
+            (lambda: client.chat.completions.create(model="no-such-model", messages=hi),
+             openai.NotFoundError, "model_not_found", "model"),
+            (lambda: client.chat.completions.create(model=model, messages=hi, max_tokens=10**9),
+             openai.BadRequestError, "context_length_exceeded", "messages"),
+            (lambda: client.chat.completions.create(model=model, messages=[]),
+             openai.BadRequestError, "invalid_argument", "messages"),
+            (lambda: client.models.retrieve("no-such-model"), openai.NotFoundError, "model_not_found", "model")):
         try:
             make()
         except error as raised:
             check(raised.body and raised.body["message"], "an error message")
+            check((raised.code, raised.param) == (code, param), raised.body)
         else:
             sys.exit(f"failed: expected {error.__name__}")
 

@@ -29,6 +29,7 @@ def main():
             ("/v1/models", None), ("/health", None), ("/ready", None), ("/ping", None), ("/version", None),
             ("/v1/chat/completions", {"messages": messages, "max_tokens": 4, "logprobs": None}),
             ("/v1/completions", {"prompt": ["a", "b"], "max_tokens": 4, "logprobs": 1, "echo": True}),
+            ("/anthropic/v1/models", None), ("/v1/responses/input_tokens", {"input": "hi"}),
             ("/invocations", {"prompt": [1, 2], "max_tokens": 1}),
             ("/tokenize", {"prompt": "hello", "return_token_strs": True}), ("/tokenize", {"messages": messages}),
             ("/detokenize", {"tokens": [1, 2, 3]}),

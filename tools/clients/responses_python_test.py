@@ -127,6 +127,19 @@ def kept(client, model):
             sys.exit(f"failed: expected {error.__name__} about {words}")
 
 
+def counted(client, model):
+    """What counting says is what the same request is billed, by the package if it has a method for it."""
+    asked = {"model": model, "input": "Hello! Who are you?", "instructions": "Be short."}
+    count = client.post("/responses/input_tokens", body=asked, cast_to=object)
+    response = client.responses.create(**asked, max_output_tokens=8)
+    check(count == {"object": "response.input_tokens", "input_tokens": response.usage.input_tokens}, count)
+    try:
+        client.responses.cancel(response.id)
+        check(False, "a response that is complete is cancelled")
+    except openai.BadRequestError as error:
+        check(error.code == "unsupported", error.body)
+
+
 def main():
     client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="none", max_retries=0, timeout=120)
     model = client.models.list().data[0].id
@@ -134,7 +147,8 @@ def main():
     parsed(client, model)
     tools(client, model)
     kept(client, model)
-    print(f"openai {openai.__version__} (Python) responses: plain, streamed, parsed, tools, kept, errors ok")
+    counted(client, model)
+    print(f"openai {openai.__version__} (Python) responses: plain, streamed, parsed, tools, kept, counted, errors ok")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class _Reader:
 def _value(kind, text):
     if kind == "string":
         return text
-    value = json.loads(text)
+    value = _parsed(text)
     kinds = {"boolean": bool, "number": (int, float), "object": dict, "array": list, "null": type(None)}
     if not isinstance(value, kinds[kind]) or (kind == "number" and isinstance(value, bool)):
         raise ValueError(f"{text}: expected {kind}")
@@ -101,15 +101,33 @@ def parse(tokenizer, ids, thinking):
     return {"think": think, "content": content, "calls": calls} if reader.at == len(ids) else None
 
 
+def _parsed(text):
+    def refuse(constant):
+        raise ValueError(constant)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def _same(a, b):
+    """Equality of JSON values: 1 is 1.0, but not true as Python would have it."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(value, b[key]) for key, value in a.items())
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return a == b
+
+
 def right(expect, answer):
-    """Whether a parsed answer is what was expected."""
+    """Whether a parsed answer is what was expected. `daybreak exam` judges the same: testdata/exam/answers.jsonl."""
     if answer is None:
         return False
-    if answer["calls"] != expect.get("calls", []):
+    if not _same(answer["calls"], expect.get("calls", [])):
         return False
     if "json" in expect:
         try:
-            return json.loads(answer["content"]) == expect["json"]
-        except ValueError:
+            return _same(_parsed(answer["content"]), expect["json"])
+        except (ValueError, RecursionError):
             return False
     return "any" not in expect or answer["content"] in expect["any"]

@@ -5,8 +5,6 @@ An image part of a message is {"type": "image_url", ..., "width", "height"} for 
 again from the description kept in the sample's expect["pictures"].
 """
 
-import numpy as np
-
 from .data_sample import Sample, assistant, effort_of, thoughts, user
 
 COLOURS = {
@@ -20,22 +18,42 @@ POSITIONS = {
 SIZE = 84  # 3 x 3 tokens
 
 
-def draw(picture):
-    """uint8 [SIZE, SIZE, 3] of {"background", "marks": [{"shape", "colour", "position", "radius", "shift"}]}."""
-    image = np.empty((SIZE, SIZE, 3), np.uint8)
-    image[:] = picture["background"]
-    y, x = np.mgrid[0:SIZE, 0:SIZE]
+def _inside(mark):
+    """Whether (x, y) lies in a mark."""
+    cx, cy = (SIZE * p + s for p, s in zip(POSITIONS[mark["position"]], mark["shift"]))
+    r = mark["radius"]
+    return {
+        "circle": lambda x, y: (x - cx) * (x - cx) + (y - cy) * (y - cy) <= r * r,
+        "square": lambda x, y: abs(x - cx) <= r * 0.9 and abs(y - cy) <= r * 0.9,
+        "triangle": lambda x, y: abs(x - cx) <= ((y - cy) + r) / 2 and (y - cy) <= r * 0.8,
+        "cross": lambda x, y: (
+            (abs(x - cx) <= r * 0.3 and abs(y - cy) <= r) or (abs(y - cy) <= r * 0.3 and abs(x - cx) <= r)
+        ),
+    }[mark["shape"]]
+
+
+def indexed(picture):
+    """(palette, rows) of {"background", "marks": [{"shape", "colour", "position", "radius", "shift"}]}.
+
+    rows[y][x] is the place of a colour in the palette; the background is the first.
+    """
+    palette, rows = [tuple(picture["background"])], [[0] * SIZE for _ in range(SIZE)]
     for mark in picture["marks"]:
-        cx, cy = (SIZE * p + s for p, s in zip(POSITIONS[mark["position"]], mark["shift"]))
-        dx, dy, r = x - cx, y - cy, mark["radius"]
-        inside = {
-            "circle": dx * dx + dy * dy <= r * r,
-            "square": (abs(dx) <= r * 0.9) & (abs(dy) <= r * 0.9),
-            "triangle": (abs(dx) <= (dy + r) / 2) & (dy <= r * 0.8),
-            "cross": ((abs(dx) <= r * 0.3) & (abs(dy) <= r)) | ((abs(dy) <= r * 0.3) & (abs(dx) <= r)),
-        }[mark["shape"]]
-        image[inside] = COLOURS[mark["colour"]]
-    return image
+        inside = _inside(mark)
+        for y, row in enumerate(rows):
+            for x in range(SIZE):
+                if inside(x, y):
+                    row[x] = len(palette)
+        palette.append(COLOURS[mark["colour"]])
+    return palette, rows
+
+
+def draw(picture):
+    """The same as uint8 [SIZE, SIZE, 3]."""
+    import numpy as np  # here, so that the exam's questions can be written without it
+
+    palette, rows = indexed(picture)
+    return np.array(palette, np.uint8)[np.array(rows)]
 
 
 def _picture(dice):

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// `daybreak exam`: asks a model, or an endpoint, questions with known answers (docs/exam.md).
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "cli/chat_printer.h"
+#include "cli/command.h"
+#include "cli/commands.h"
+#include "cli/exam_server.h"
+#include "cli/model_path.h"
+#include "cli/progress.h"
+#include "cli/runner_options.h"
+#include "exam/report.h"
+#include "exam/run.h"
+#include "tokenizer/tokenizer.h"
+
+namespace daybreak::cli {
+namespace {
+
+using exam::Question;
+
+constexpr std::size_t kMaxKeyBytes = 4'096;
+constexpr std::size_t kMaxTimeout = 86'400;
+constexpr const char* kServedName = "exam";
+
+struct Options {
+  RunnerOptions runner;  // of the model served here
+  std::string config;
+  std::string url;
+  std::string model_name;
+  std::string api_key_file;
+  std::string api_key_env;
+  std::string ca_file;
+  std::string questions;
+  std::vector<std::string> skills;
+  std::vector<std::string> minima;
+  std::string save;
+  std::string compare;
+  std::size_t limit = exam::kMaxQuestions;
+  std::size_t concurrency = 4;
+  std::size_t max_tokens = 1'024;
+  std::size_t timeout = 300;
+  std::size_t show = 0;
+  bool json = false;
+};
+
+// What is read before anything is asked, so that a mistake costs nothing.
+struct Prepared {
+  std::filesystem::path model;  // empty: an endpoint of which no tokenizer is known
+  std::string questions_path;
+  std::vector<Question> questions;
+  std::vector<exam::Minimum> minima;
+  std::optional<exam::SavedAnswers> before;
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
+  std::string api_key;
+};
+
+std::string without_line_end(std::string text) {
+  while (text.ends_with('\n') || text.ends_with('\r')) {
+    text.pop_back();
+  }
+  return text;
+}
+
+Result<std::string> read_key(const Options& options) {
+  if (!options.api_key_file.empty()) {
+    DAYBREAK_TRY(std::string text, read_whole_file(options.api_key_file, kMaxKeyBytes));
+    return without_line_end(std::move(text));
+  }
+  if (options.api_key_env.empty()) {
+    return std::string();
+  }
+  const char* const value = std::getenv(options.api_key_env.c_str());
+  return value != nullptr ? Result<std::string>(value)
+                          : Error{Errc::kInvalidArgument,
+                                  "--api-key-env: expected a variable that is set, found " +
+                                      options.api_key_env};
+}
+
+// The file named, the one beside the model, or the bundled one.
+Result<std::string> questions_path(const Options& options, const std::filesystem::path& model) {
+  if (!options.questions.empty()) {
+    return options.questions;
+  }
+  std::error_code error;
+  if (!model.empty() && std::filesystem::exists(model / "exam.jsonl", error)) {
+    return (model / "exam.jsonl").string();
+  }
+  DAYBREAK_TRY(const auto bundled, resolve_model(""));
+  return (bundled / "exam.jsonl").string();
+}
+
+// Those of the skills named, `limit` of each. Errors: kInvalidArgument for a skill there is not.
+Result<std::vector<Question>> chosen(std::vector<Question> all, const Options& options) {
+  std::string known;
+  std::map<std::string, std::size_t> counts;
+  for (const Question& question : all) {
+    if (counts[question.skill]++ == 0) {
+      known += known.empty() ? "" : ", ";
+      known += question.skill;
+    }
+  }
+  for (const std::string& skill : options.skills) {
+    if (!counts.contains(skill)) {
+      return Error{Errc::kInvalidArgument,
+                   fmt::format("--skill: expected one of {}, found '{}'", known, skill)};
+    }
+  }
+  counts.clear();
+  std::erase_if(all, [&](const Question& question) {
+    const bool wanted = options.skills.empty() ||
+                        std::ranges::find(options.skills, question.skill) != options.skills.end();
+    return !wanted || counts[question.skill]++ >= options.limit;
+  });
+  return all;
+}
+
+Result<Prepared> prepare(const Options& options) {
+  if (options.url.empty() != options.model_name.empty()) {
+    return Error{Errc::kInvalidArgument,
+                 "expected --url URL and --model NAME together, found one of them"};
+  }
+  Prepared out;
+  if (options.url.empty() || !options.runner.model.empty()) {
+    DAYBREAK_TRY(out.model, resolve_model(options.runner.model));
+    DAYBREAK_TRY(out.tokenizer, tokenizer::Tokenizer::load(out.model));
+  }
+  DAYBREAK_TRY(out.questions_path, questions_path(options, out.model));
+  DAYBREAK_TRY(auto all, exam::read_questions(out.questions_path));
+  DAYBREAK_TRY(out.questions, chosen(std::move(all), options));
+  for (const std::string& text : options.minima) {
+    DAYBREAK_TRY(exam::Minimum minimum, exam::parse_minimum(text));
+    if (std::ranges::find(out.questions, minimum.skill, &Question::skill) == out.questions.end()) {
+      return Error{Errc::kInvalidArgument,
+                   "--min: expected a skill that is asked, found '" + minimum.skill + "'"};
+    }
+    out.minima.push_back(std::move(minimum));
+  }
+  if (!options.compare.empty()) {
+    DAYBREAK_TRY(const std::string text, read_whole_file(options.compare, exam::kMaxSavedBytes));
+    DAYBREAK_TRY(out.before, exam::parse_saved(text, options.compare));
+  }
+  DAYBREAK_TRY(out.api_key, read_key(options));
+  return out;
+}
+
+Result<std::unique_ptr<ExamServer>> start_server(const Options& options,
+                                                 const std::filesystem::path& model) {
+  std::vector<std::string> arguments = {std::filesystem::absolute(model).string(),
+                                        "--host",
+                                        "127.0.0.1",
+                                        "--port",
+                                        "0",
+                                        "--served-model-name",
+                                        kServedName,
+                                        "--log-level",
+                                        "warning",
+                                        "--numerics",
+                                        options.runner.numerics};
+  if (options.runner.threads != 0) {
+    arguments.insert(arguments.end(), {"--threads", std::to_string(options.runner.threads)});
+  }
+  if (!options.runner.isa.empty()) {
+    arguments.insert(arguments.end(), {"--isa", options.runner.isa});
+  }
+  if (!options.config.empty()) {
+    arguments.insert(arguments.end(), {"--config", options.config});
+  }
+  return ExamServer::start(std::move(arguments));
+}
+
+Result<exam::ExamRun> ask(const Options& options, const Prepared& prepared) {
+  std::unique_ptr<ExamServer> server;
+  std::string base = options.url;
+  if (base.empty()) {
+    DAYBREAK_TRY(server, start_server(options, prepared.model));
+    base = server->url();
+  }
+  exam::RunOptions run;
+  DAYBREAK_TRY(run.endpoint.url, exam::chat_url(std::move(base)));
+  run.endpoint.model = options.url.empty() ? kServedName : options.model_name;
+  run.endpoint.api_key = prepared.api_key;
+  run.endpoint.ca_file = options.ca_file;
+  run.endpoint.max_tokens = options.max_tokens;
+  run.endpoint.timeout = std::chrono::seconds(options.timeout);
+  run.endpoint.ask_for_ids = prepared.tokenizer != nullptr;
+  run.concurrency = options.concurrency;
+  Progress progress("exam");
+  run.on_done = [&](std::size_t done) { progress.show(done, prepared.questions.size()); };
+  return exam::run_exam(prepared.questions, run);
+}
+
+// Returns why the exam as a whole failed, if it did.
+Status outcome(const exam::Report& report, const Prepared& prepared) {
+  const exam::SkillTally& total = report.tally.total;
+  DAYBREAK_CHECK_OK(exam::check_minima(report.tally, prepared.minima));
+  return total.answered > 0
+             ? ok()
+             : Status(Error{Errc::kUnavailable, "no question was answered: " + total.first_error});
+}
+
+Status run(const Options& options) {
+  ::signal(SIGPIPE, SIG_IGN);
+  DAYBREAK_TRY(const Prepared prepared, prepare(options));
+  DAYBREAK_TRY(const exam::ExamRun asked, ask(options, prepared));
+  const auto verdicts =
+      exam::judge_all(prepared.questions, asked.answers, prepared.tokenizer.get());
+  if (!options.save.empty()) {
+    DAYBREAK_CHECK_OK(write_file_atomically(
+        options.save, exam::saved_text(prepared.questions, asked.answers, verdicts)));
+  }
+  if (!asked.status) {
+    return asked.status.error();
+  }
+  exam::Report report{
+      .questions = prepared.questions_path,
+      .endpoint = options.url.empty() ? prepared.model.string() : options.url,
+      .seconds = asked.seconds,
+      .tally = exam::tally(prepared.questions, asked.answers, verdicts),
+      .comparison = {},
+      .wrong = exam::wrong_answers(prepared.questions, asked.answers, verdicts, options.show)};
+  if (prepared.before) {
+    report.comparison =
+        exam::compare(prepared.questions, asked.answers, verdicts, *prepared.before);
+  }
+  if (options.json) {
+    fmt::print("{}\n", exam::report_json(report));
+  } else {
+    const auto bars = ::isatty(STDOUT_FILENO) == 1 ? exam::Bars::kOn : exam::Bars::kOff;
+    fmt::print("{}", without_controls(exam::report_text(report, bars)));
+  }
+  std::fflush(stdout);
+  return outcome(report, prepared);
+}
+
+void add_endpoint_options(Command command, Options& options) {
+  OptionRef url = command.add_option(
+      "--url", options.url,
+      "ask this OpenAI-compatible server instead; MODEL then only tells the vocabulary");
+  command.add_option("--model", options.model_name, "the server's name of the model, with --url");
+  command.add_option("--api-key-file", options.api_key_file, "file with the key of the server")
+      .excludes(command.add_option("--api-key-env", options.api_key_env,
+                                   "environment variable with the key of the server"));
+  command.add_option("--ca-file", options.ca_file,
+                     "PEM file: who may sign the server's certificate; default: the system's");
+  command
+      .add_option("--config", options.config, "configuration file of the server started for MODEL")
+      .excludes(url);
+  for (const char* const name : {"--threads", "--numerics", "--isa"}) {
+    command.option(name).excludes(url);
+  }
+  command.add_option("--concurrency", options.concurrency, "questions asked at the same time")
+      .in_range(1, exam::kMaxConcurrency)
+      .show_default();
+  command.add_option("--max-tokens", options.max_tokens, "tokens of an answer, thinking included")
+      .in_range(1, std::size_t{1} << 20U)
+      .show_default();
+  command.add_option("--timeout", options.timeout, "seconds to wait for an answer")
+      .in_range(1, kMaxTimeout)
+      .show_default();
+}
+
+}  // namespace
+
+void register_exam(Command root) {
+  const auto options = std::make_shared<Options>();
+  const Command sub =
+      root.add_subcommand("exam", "ask a model or a server what it must know (docs/exam.md)");
+  add_runner_options(sub, options->runner);
+  add_endpoint_options(sub, *options);
+  sub.add_option("--questions", options->questions,
+                 "questions, one JSON object per line; default: exam.jsonl of the model, else the "
+                 "bundled one");
+  sub.add_option("--skill", options->skills, "ask this skill only; may be given again")
+      .repeatable();
+  sub.add_option("--limit", options->limit, "questions of each skill; default: all")
+      .in_range(1, exam::kMaxQuestions);
+  sub.add_option("--min", options->minima,
+                 "SKILL=SHARE: exit with 1 if a smaller share is right; may be given again")
+      .repeatable();
+  sub.add_option("--show", options->show, "wrong answers to print of each skill")
+      .in_range(0, exam::kMaxQuestions)
+      .show_default();
+  sub.add_option("--save", options->save, "file for the answers, one JSON object per line");
+  sub.add_option("--compare", options->compare, "file of --save from another run to compare with");
+  sub.add_flag("--json", options->json, "print one JSON object");
+  sub.runs([options] { return run(*options); });
+}
+
+}  // namespace daybreak::cli
