@@ -380,31 +380,6 @@ bool Engine::step() {
   return true;
 }
 
-std::vector<std::size_t> Engine::may_feed(std::span<Job* const> ready) const {
-  std::vector<std::size_t> wanted;
-  for (const Job* job : ready) {
-    wanted.push_back(job->rates_pending() ? job->pending().size() : 0);
-  }
-  std::vector<std::size_t> counts = share_rows(wanted, options_.prompt_rows);
-  for (std::size_t i = 0; i < ready.size(); ++i) {
-    if (wanted[i] == 0) {
-      counts[i] = ready[i]->pending().size();
-    }
-  }
-  return counts;
-}
-
-StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) {
-  StepChunk chunk{.sequence = &job.sequence(), .ids = job.pending().first(count), .logits = {}};
-  if (job.rates_pending()) {
-    chunk.logits = rows.first(count * vocab_size_);
-    rows = rows.subspan(chunk.logits.size());
-  } else if (count == job.pending().size()) {
-    chunk.logits = job.logits();
-  }
-  return chunk;
-}
-
 void Engine::submit_mask(Job& job) {
   if (job.constrained()) {
     // The steps of others never wait for an answer whose masks are slow.

@@ -30,13 +30,6 @@ void Engine::record_memory() {
       stats_.positions_total - model_->free_positions() - positions - cached;
 }
 
-void Engine::record_feed(const Job& job, const StepChunk& chunk) {
-  timeline_.feed({.request = static_cast<std::uint64_t>(job.id()),
-                  .slot = static_cast<std::uint32_t>(job.slot()),
-                  .tokens = static_cast<std::uint32_t>(chunk.ids.size()),
-                  .prefill = job.reading()});
-}
-
 void Engine::record_mask(Job& job) {
   if (job.constrained()) {
     const std::lock_guard lock(mutex_);

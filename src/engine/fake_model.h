@@ -14,36 +14,14 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "engine/fake_sequence.h"
 #include "engine/step_model.h"
 
 namespace daybreak::engine {
 
-struct FakeModelOptions {
-  std::size_t vocab_size = 50;
-  std::size_t context_tokens = 1000;
-  std::size_t slots = 5;
-  std::size_t total_positions = 5000;
-  std::size_t checkpoints = 0;
-};
-
 class FakeModel final : public StepModel {
  public:
-  // What happened, and what shall go wrong; outlives the model. Tests may share one between
-  // threads.
-  struct Observer {
-    // Called before each step; an error makes the step fail with nothing changed.
-    std::function<Status(std::span<const StepChunk>)> before_step;
-    // Called before a sequence is made; false: the system has no memory for it.
-    std::function<bool()> before_acquire;
-    // Called before a state is copied out of a sequence; may throw std::bad_alloc.
-    std::function<void()> before_save;
-    // Called with each row of logits that is delivered.
-    std::function<void(const Sequence&, std::span<float>)> edit_logits;
-    std::mutex mutex;
-    std::vector<std::vector<std::size_t>> steps;  // ids per chunk, of every successful step
-    std::atomic<std::size_t> alive{0};            // sequences
-    std::atomic<std::size_t> checkpoints{0};      // alive
-  };
+  using Observer = FakeObserver;
 
   FakeModel(const FakeModelOptions& options, Observer& observer)
       : options_(options), observer_(&observer) {}
@@ -64,8 +42,9 @@ class FakeModel final : public StepModel {
 
   Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
                                                  std::size_t positions) override {
-    DAYBREAK_TRY(std::unique_ptr<Sequence> made, make(positions, beginning.blocks.size() * kBlock));
-    static_cast<Fake&>(*made).begin(beginning);
+    DAYBREAK_TRY(std::unique_ptr<Sequence> made,
+                 make(positions, beginning.blocks.size() * cache::kBlockTokens));
+    static_cast<FakeSequence&>(*made).begin(beginning);
     return made;
   }
 
@@ -75,7 +54,7 @@ class FakeModel final : public StepModel {
     }
     std::vector<std::size_t> sizes;
     for (const StepChunk& chunk : chunks) {
-      auto& fake = static_cast<Fake&>(*chunk.sequence);
+      auto& fake = static_cast<FakeSequence&>(*chunk.sequence);
       const std::size_t rows = chunk.logits.size() / options_.vocab_size;
       for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
         fake.feed(chunk.ids[i]);
@@ -92,8 +71,6 @@ class FakeModel final : public StepModel {
   }
 
  private:
-  static constexpr std::size_t kBlock = cache::kBlockTokens;
-
   // Of `positions` the first `shared` are somebody else's.
   Result<std::unique_ptr<Sequence>> make(std::size_t positions, std::size_t shared) {
     if (positions > options_.context_tokens || positions > options_.total_positions) {
@@ -106,128 +83,10 @@ class FakeModel final : public StepModel {
       return Error{Errc::kResourceLimit, "fake: the system has no memory"};
     }
     return std::unique_ptr<Sequence>(
-        std::make_unique<Fake>(observer_, reserved_, positions - shared, options_));
+        std::make_unique<FakeSequence>(observer_, reserved_, positions - shared, options_));
   }
 
-  using Reserved = std::shared_ptr<std::atomic<std::size_t>>;  // of the model; outlives it
-
-  // Positions that sequences share; `hash` is of all ids up to its end.
-  struct Block {
-    Block(Reserved all, std::uint64_t h) : reserved(std::move(all)), hash(h) {}
-    ~Block() { *reserved -= kBlock; }
-    Block(const Block&) = delete;
-    Block& operator=(const Block&) = delete;
-    Reserved reserved;
-    std::uint64_t hash;
-  };
-  struct Copy {
-    Copy(Observer* o, std::uint64_t h, std::size_t n) : observer(o), hash(h), length(n) {
-      ++observer->checkpoints;
-    }
-    ~Copy() { --observer->checkpoints; }
-    Copy(const Copy&) = delete;
-    Copy& operator=(const Copy&) = delete;
-    Observer* observer;
-    std::uint64_t hash;
-    std::size_t length;
-  };
-
-  struct Fake final : Sequence {
-    Fake(Observer* o, Reserved all, std::size_t positions, const FakeModelOptions& model)
-        : observer(o), reserved(std::move(all)), room(positions), options(model) {
-      ++observer->alive;
-      *reserved += room;
-    }
-    ~Fake() override {
-      *reserved -= room;
-      --observer->alive;
-    }
-    void begin(const Beginning& beginning) {
-      const auto& copy = *static_cast<const Copy*>(beginning.checkpoint.get());
-      hash = copy.hash;
-      length = copy.length;
-      for (const cache::HeldPtr& block : beginning.blocks) {
-        blocks.push_back(std::static_pointer_cast<const Block>(block));
-        ends.push_back(blocks.back()->hash);
-      }
-      // A wrong block or checkpoint shows in every row from here on.
-      hash += length == blocks.size() * kBlock && hash == ends.back() ? 0 : 1;
-    }
-    void feed(TokenId id) {
-      hash = mix64(hash ^ id);
-      if (++length % kBlock == 0) {
-        ends.push_back(hash);
-      }
-    }
-    std::size_t position() const override { return length; }
-    Status reserve(std::size_t positions) override {
-      const std::size_t own = std::max(positions, length) - blocks.size() * kBlock;
-      if (*reserved - room + own > options.total_positions) {
-        return Error{Errc::kResourceLimit, "fake: no memory now"};
-      }
-      *reserved += own - room;  // modulo 2^64
-      room = own;
-      return ok();
-    }
-    std::size_t held_positions() const override {
-      const auto alone =
-          std::ranges::count_if(blocks, [](const auto& block) { return block.use_count() == 1; });
-      return room + static_cast<std::size_t>(alone) * kBlock;
-    }
-    cache::HeldPtr share_block(std::size_t index) override {
-      while (blocks.size() <= index) {
-        room -= kBlock;  // now the block's
-        blocks.push_back(std::make_shared<const Block>(reserved, ends.at(blocks.size())));
-      }
-      return blocks[index];
-    }
-    void replace_block(std::size_t index, cache::HeldPtr block) override {
-      auto other = std::static_pointer_cast<const Block>(block);
-      hash += other->hash == blocks.at(index)->hash ? 0 : 1;  // must have the same bits
-      blocks[index] = std::move(other);
-    }
-    std::vector<const void*> shared_blocks() const override {
-      std::vector<const void*> out;
-      for (const auto& block : blocks) {
-        out.push_back(block.get());
-      }
-      return out;
-    }
-    Result<cache::HeldPtr> checkpoint() const override {
-      if (observer->checkpoints == options.checkpoints || length % kBlock != 0) {
-        return Error{Errc::kResourceLimit, "fake: no checkpoint now"};
-      }
-      return cache::HeldPtr(std::make_shared<const Copy>(observer, hash, length));
-    }
-    std::vector<std::byte> save() const override {
-      if (observer->before_save) {
-        observer->before_save();
-      }
-      std::vector<std::byte> bytes(sizeof hash + sizeof length);
-      std::memcpy(bytes.data(), &hash, sizeof hash);
-      std::memcpy(bytes.data() + sizeof hash, &length, sizeof length);
-      return bytes;
-    }
-    Status restore(std::span<const std::byte> bytes) override {
-      if (bytes.size() != sizeof hash + sizeof length) {
-        return Error{Errc::kCorrupt, "fake: wrong size of a saved state"};
-      }
-      std::memcpy(&hash, bytes.data(), sizeof hash);
-      std::memcpy(&length, bytes.data() + sizeof hash, sizeof length);
-      return ok();
-    }
-
-    Observer* observer;
-    Reserved reserved;
-    std::size_t room;  // positions of its own
-    FakeModelOptions options;
-    std::size_t length = 0;
-    std::uint64_t hash = 1;
-    std::vector<std::uint64_t> ends;                   // the hash at the end of each block
-    std::vector<std::shared_ptr<const Block>> blocks;  // shared
-  };
-
-  void write_logits(const Fake& fake, std::span<float> row) const {
+  void write_logits(const FakeSequence& fake, std::span<float> row) const {
     for (std::size_t id = 0; id < row.size(); ++id) {
       row[id] = static_cast<float>(mix64(fake.hash + id) >> 40) * 0x1p-21F;
     }
@@ -238,7 +97,7 @@ class FakeModel final : public StepModel {
 
   const FakeModelOptions options_;
   Observer* const observer_;
-  Reserved reserved_ = std::make_shared<std::atomic<std::size_t>>(0);
+  FakeSequence::Reserved reserved_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 }  // namespace daybreak::engine
