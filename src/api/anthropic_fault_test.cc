@@ -35,6 +35,20 @@ std::string error_of(const std::string& reply, int status, const std::string& ty
   return json["error"]["message"];
 }
 
+// Anthropic's tool runners send it by default, and read this before they ask again without it.
+TEST(AnthropicFault, AThreadIsRefusedSoThatClientsGoOnWithoutIt) {
+  TestApi api(TestApi::says("ok"));
+  const std::string reply =
+      api.post(anthropic_body(R"("thread":{"type":"create"})"), "/v1/messages");
+  EXPECT_EQ(status_of(reply), 400);
+  const Json details = Json::parse(body_of(reply))["error"]["details"];
+  EXPECT_EQ(details["error_code"], "thread_unsupported_request");
+  EXPECT_EQ(details["unsupported"], Json::parse(R"(["thread"])"));
+  const std::string other = api.post(anthropic_body(R"("temperature":"hot")"), "/v1/messages");
+  EXPECT_EQ(status_of(other), 400);
+  EXPECT_FALSE(Json::parse(body_of(other))["error"].contains("details"));
+}
+
 TEST(AnthropicFault, BadRequestsAreRefusedInAnthropicsShape) {
   TestApi api(hanging);
   const std::string deep = std::string(100, '[') + std::string(100, ']');

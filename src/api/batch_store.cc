@@ -304,11 +304,12 @@ std::vector<BatchRecord> BatchStore::list(std::string_view owner) const {
 std::optional<std::string> BatchStore::next(std::string_view last) const {
   const std::lock_guard lock(mutex_);
   const auto after = batches_.find(last);
-  // Those created after `last` come before the others; within a second, those that had begun.
+  // Those created after `last` come before the others. Without it, as after a start, those of one
+  // second that had begun come before those that had not.
   const auto rank = [&](const BatchRecord& record) {
     const bool later = after != batches_.end() && age(record) > age(after->second);
-    return std::make_tuple(!later, record.time(BatchTime::kCreated),
-                           record.time(BatchTime::kInProgress) == 0, record.id);
+    const bool to_begin = after == batches_.end() && record.time(BatchTime::kInProgress) == 0;
+    return std::make_tuple(!later, record.time(BatchTime::kCreated), to_begin, record.id);
   };
   const BatchRecord* first = nullptr;
   for (const auto& [id, record] : batches_) {

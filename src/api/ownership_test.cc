@@ -239,7 +239,8 @@ TEST_F(OwnershipTest, ABatchWaitsForTheRatesOfItsKeyAndLetsOthersPass) {
   ASSERT_TRUE(eventually([&] { return batch(alice, first)["request_counts"]["completed"] == 2; }));
   *held_ = true;
   const std::string second = create(bob, 2);
-  ASSERT_TRUE(eventually([&] { return api_->engine.requests().size() == 4; }));
+  ASSERT_TRUE(eventually([&] { return api_->engine.requests().size() == 4; }))
+      << api_->engine.requests().size() << batch(alice, first) << batch(bob, second);
   EXPECT_EQ(batch(alice, first)["request_counts"]["completed"], 2);
   EXPECT_EQ(batch(alice, first)["status"], "in_progress");
   clock_.advance_us(60'000'000);

@@ -211,6 +211,10 @@ std::string anthropic_error_json(const Error& error, std::string_view request_id
   out += anthropic_error_type(error.code);
   out += '"';
   append_member(out, "message", error.message);
+  // By this, not by the text, Anthropic's tool runners see that they can ask again without it.
+  if (error.message.starts_with("thread: ")) {
+    out += R"(,"details":{"error_code":"thread_unsupported_request","unsupported":["thread"]})";
+  }
   out += '}';
   append_member(out, "request_id", request_id);
   return out + "}";

@@ -10,6 +10,7 @@
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
 #include "engine/fake_model.h"
+#include "engine/slot_table.h"
 
 namespace daybreak::engine {
 namespace {
@@ -143,34 +144,42 @@ TEST_F(PrefixCacheTest, WhatIsCachedNeverCostsARequestItsPlace) {
   EXPECT_GT(engine_->stats().evicted_blocks, 0U);
 }
 
-TEST_F(PrefixCacheTest, NothingGoesForARequestThatMustWaitAllTheSame) {
-  start({.slots = 2, .total_positions = 1000, .checkpoints = 20});
-  const Ids prompt = random_ids(31, 200);
-  ask(prompt);
-  std::promise<void> entered;
-  std::promise<void> leave;
-  bool first = true;
-  observer_.before_step = [&](auto) {
-    if (std::exchange(first, false)) {
-      entered.set_value();
-      leave.get_future().wait();
-    }
-    return ok();
+TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {
+  FakeModel::Observer observer;
+  FakeModel model({.context_tokens = 2000, .slots = 2, .total_positions = 1000, .checkpoints = 9},
+                  observer);
+  SlotTable table(model, {});
+  const auto job_of = [](std::uint64_t seed, std::size_t tokens) {
+    GenerateRequest r;
+    r.prompt = random_ids(seed, tokens);
+    r.max_tokens = 5;
+    return std::make_unique<Job>(RequestId{seed}, r, [](const Update&) {}, Clock::TimePoint{});
   };
-  GenerateRequest r;
-  r.prompt = random_ids(32, 500);
-  r.max_tokens = 5;
-  AnswerCollector runs;
-  EXPECT_TRUE(engine_->submit(r, runs.fn()));
-  entered.get_future().wait();
-  r.prompt = random_ids(33, 600);
-  AnswerCollector waits;
-  EXPECT_TRUE(engine_->submit(r, waits.fn()));
-  leave.set_value();
-  runs.wait();
-  EXPECT_EQ(engine_->stats().evicted_blocks, 0U) << "500 are in use: giving up 200 does not do";
-  waits.wait();
-  EXPECT_GT(engine_->stats().evicted_blocks, 0U) << "needed once the other is done";
+  const auto done = job_of(31, 200);
+  SlotTable::Place place = *table.take(*done);
+  done->start(place.slot, std::move(place.sequence), 0, {});
+  while (done->reading()) {
+    const auto ids = done->pending().first(SlotTable::cut(*done, done->pending().size()));
+    ASSERT_TRUE(model.forward(std::vector<StepChunk>{{&done->sequence(), ids, {}}}));
+    done->consume(ids.size());
+    table.advanced(*done);
+  }
+  table.give_back(done->slot(), done->leave());
+  EXPECT_EQ(table.cache_stats().blocks, 3U);
+
+  const auto runs = job_of(32, 500);
+  const auto waits = job_of(33, 600);
+  SlotTable::Place of_runs = *table.take(*runs);
+  const auto none = table.take(*waits);  // 500 are in use: giving up 200 does not do
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Errc::kResourceLimit);
+  EXPECT_EQ(table.cache_stats().blocks, 3U);
+  EXPECT_EQ(table.kept(), 1U);
+  of_runs.sequence.reset();
+  table.give_back(of_runs.slot, {});
+  const auto all = job_of(34, 990);
+  EXPECT_TRUE(table.take(*all));
+  EXPECT_EQ(table.cache_stats().evicted_blocks, 3U);
 }
 
 TEST_F(PrefixCacheTest, FewCheckpointsAreGivenToWhatSavesMost) {

@@ -64,6 +64,18 @@ Status BrowserGuard::check(const std::vector<std::string>& allowed_hosts) {
   return ok();
 }
 
+Status BrowserGuard::check_origin(std::string_view cors_origin) {
+  const std::string_view authority = authority_of(cors_origin);
+  if (cors_origin.empty() || cors_origin == "*" ||
+      (!authority.empty() && authority.find_first_of("/, ") == std::string_view::npos)) {
+    return ok();
+  }
+  return Error{Errc::kInvalidArgument,
+               "cors_origin: expected * or one origin as browsers write it, such as "
+               "https://app.example.com:3000, found '" +
+                   printable(cors_origin) + "'"};
+}
+
 bool BrowserGuard::is_ours(std::string_view host) const {
   if (host.ends_with('.')) {
     host.remove_suffix(1);  // the root, which names may spell out
@@ -103,8 +115,8 @@ BrowserGuard::Refusal BrowserGuard::judge(const Request& request) const {
   }
   if (!may_send(request, origin)) {
     return {403, "Origin '" + printable(origin) +
-                     "' may not use this server, which asks for no API keys: expected its own, or "
-                     "that of cors_origin"};
+                     "' may not use this server, which asks for no API keys: expected its own, "
+                     "that of cors_origin, or one whose name is in allowed_hosts"};
   }
   if (const std::string_view type = request.header("content-type"); !is_page_body(type)) {
     return {415, "Content-Type of a request from a web page: expected application/json, found '" +

@@ -32,6 +32,8 @@ class BrowserGuard {
 
   // Errors: kInvalidArgument for an allowed host that is none, such as one with a scheme or a port.
   [[nodiscard]] static Status check(const std::vector<std::string>& allowed_hosts);
+  // Errors: kInvalidArgument unless it is empty, "*" or what a browser may send as Origin.
+  [[nodiscard]] static Status check_origin(std::string_view cors_origin);
 
   struct Refusal {
     int status = 0;  // 200: none

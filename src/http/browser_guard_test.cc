@@ -24,6 +24,17 @@ int host_status(const BrowserGuardOptions& options, std::string host) {
   return status(options, {{"Host", std::move(host)}}, "GET");
 }
 
+TEST(BrowserGuard, TheOriginOfCorsIsOneThatABrowserSends) {
+  for (const char* good : {"", "*", "https://app.example.com", "http://localhost:3000"}) {
+    EXPECT_TRUE(BrowserGuard::check_origin(good)) << good;
+  }
+  for (const char* bad : {"localhost:3000", "http://localhost:3000/", "http://a:1,http://b:2"}) {
+    const Status status = BrowserGuard::check_origin(bad);
+    ASSERT_FALSE(status) << bad;
+    EXPECT_NE(status.error().message.find("found '" + std::string(bad) + "'"), std::string::npos);
+  }
+}
+
 TEST(BrowserGuard, ANameSomebodyCanOwnIsNoNameOfALoopbackServer) {
   for (const std::string host :
        {"evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example",

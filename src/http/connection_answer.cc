@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/json_document.h"
 #include "http/connection.h"
 #include "http/cors.h"
 #include "http/response_head.h"
@@ -30,6 +31,12 @@ Task<void> Connection::dispatch() {
         405, request_.path + " does not take " + request_.method + ", only " + match_.allow);
     response.headers.push_back({"Allow", match_.allow});
     co_await respond(std::move(response));
+    co_return;
+  }
+  if (const std::string_view coding = request_.header("content-encoding");
+      !coding.empty() && !same_name(coding, "identity")) {
+    co_await respond(error_response(
+        415, "Content-Encoding: expected a body as it is, found '" + printable(coding) + "'"));
     co_return;
   }
   bool failed = false;

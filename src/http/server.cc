@@ -48,6 +48,7 @@ Status check(const ServerOptions& options) {
   DAYBREAK_CHECK_OK(in_range("request body limit", options.limits.body_bytes, std::size_t{1},
                              std::size_t{1} << 34U));
   DAYBREAK_CHECK_OK(BrowserGuard::check(options.allowed_hosts));
+  DAYBREAK_CHECK_OK(BrowserGuard::check_origin(options.cors_origin));
   for (const auto& [name, value] : {std::pair{"header timeout", options.header_timeout},
                                     {"body timeout", options.body_timeout},
                                     {"idle timeout", options.idle_timeout},

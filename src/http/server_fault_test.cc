@@ -113,6 +113,19 @@ TEST(ServerFault, EveryRequestOfTheTableGetsItsAnswer) {
   }
 }
 
+TEST(ServerFault, ACompressedBodyIsRefusedByItsCoding) {
+  Observed observed;
+  const auto server = started(test_options(observed), observed);
+  for (const auto& [coding, status] : {std::pair{"gzip", 415}, {"identity", 200}}) {
+    RawClient client(server->port());
+    client.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Encoding: " + std::string(coding) +
+                "\r\nContent-Length: 2\r\n\r\nab");
+    const std::string reply = client.read_response();
+    EXPECT_EQ(status_of(reply), status) << reply;
+    EXPECT_EQ(reply.find("found 'gzip'") != std::string::npos, status == 415);
+  }
+}
+
 TEST(ServerFault, WhatAHandlerThrewIsInItsRecordAndNotInTheAnswer) {
   Observed observed;
   const auto server = started(test_options(observed), observed);
