@@ -56,9 +56,10 @@ class Answers {
   // Makes the generator stop within one step. next() then ends with kCancelled.
   void cancel() {
     cancelled_ = true;
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (!choices_[i].finished()) {
-        context_.generator.cancel(ids_[i]);
+    // The last one first: none that waits starts in the place of one that ends.
+    for (std::size_t i = ids_.size(); i > 0; --i) {
+      if (!choices_[i - 1].finished()) {
+        context_.generator.cancel(ids_[i - 1]);
       }
     }
   }
