@@ -179,14 +179,12 @@ TEST_F(BillingTest, EveryAnswerToAKeyHasItsRates) {
   rates(R"({"messages":[]})", 400);
   rates(chat_body(schema), 400);
   *held = true;
-  RawClient first(api_->server->port());
-  first.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + bearer(key) +
-             "Content-Length: " + std::to_string(chat_body().size()) + "\r\n\r\n" + chat_body());
+  const auto first = send(chat_body(), key);
   ASSERT_TRUE(eventually([&] { return api_->engine.stats().running == 1; }));
   rates(chat_body(R"("n":2)"), 429);  // beside the first one there is room for one
   rates(chat_body(R"("n":2,"stream":true)"), 429);
   *held = false;
-  EXPECT_EQ(status_of(first.read_response()), 200);
+  EXPECT_EQ(status_of(first->read_response()), 200);
   rates(R"({"model":"nano","max_tokens":0,"messages":[]})", 400, kMessages);
   EXPECT_EQ(entries().size(), 2U);
 }

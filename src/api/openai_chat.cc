@@ -118,10 +118,6 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Co
 
 }  // namespace
 
-ChatProtocol openai_chat() {
-  return {.prepare = prepare, .refuse = [](const http::Request& /*request*/, const Error& error) {
-            return error_response(error);
-          }};
-}
+ChatProtocol openai_chat() { return {.prepare = prepare, .refuse = protocol_error_response}; }
 
 }  // namespace daybreak::api

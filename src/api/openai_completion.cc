@@ -126,15 +126,11 @@ Result<std::unique_ptr<CompletionCall>> prepare(const http::Request& request,
   return std::make_unique<CompletionCall>(std::move(completion), std::move(rated), context);
 }
 
-http::Response refuse_completion(const http::Request& /*request*/, const Error& error) {
-  return error_response(error);
-}
-
 }  // namespace
 
 http::Handler completion_handler(Context& context) {
   // The handler itself lives as long as the router.
-  return [&context, refusal = RefuseFn(refuse_completion),
+  return [&context, refusal = RefuseFn(protocol_error_response),
           reads = PrepareFn<CompletionCall>(prepare)](http::Exchange& exchange) {
     return run_call<TextGeneration, CompletionCall>(context, exchange, "text_completion", refusal,
                                                     reads);

@@ -189,12 +189,8 @@ Result<Counted> count_input(const http::Request& http, const Context& context) {
   return out;
 }
 
-http::Response refuse_plainly(const http::Request& /*request*/, const Error& error) {
-  return error_response(error);
-}
-
 http::Task<void> respond_count(Context& context, http::Exchange& exchange) {
-  co_await answer_counted(context, exchange, refuse_plainly, count_input);
+  co_await answer_counted(context, exchange, protocol_error_response, count_input);
 }
 
 }  // namespace
@@ -203,6 +199,6 @@ http::Handler input_tokens_handler(Context& context) {
   return [&context](http::Exchange& exchange) { return respond_count(context, exchange); };
 }
 
-ChatProtocol openai_responses() { return {.prepare = prepare, .refuse = refuse_plainly}; }
+ChatProtocol openai_responses() { return {.prepare = prepare, .refuse = protocol_error_response}; }
 
 }  // namespace daybreak::api

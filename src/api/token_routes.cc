@@ -34,16 +34,13 @@ using Work = Result<Answer> (*)(const std::string& body, const Context& context)
 
 http::Handler on_body(Context& context, Work work) {
   return [&context, work](Exchange& exchange) -> Task<void> {
-    const auto refuse = [](const http::Request& /*request*/, const Error& error) {
-      return error_response(error);
-    };
     const auto count = [work](const http::Request& request, const Context& all) -> Result<Counted> {
       DAYBREAK_TRY(Answer answer, work(request.body, all));
       Counted out{.model = std::move(answer.model), .response = {}};
       out.response.body = std::move(answer.json);
       return out;
     };
-    co_await answer_counted(context, exchange, refuse, count);
+    co_await answer_counted(context, exchange, protocol_error_response, count);
   };
 }
 

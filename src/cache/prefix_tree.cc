@@ -26,11 +26,6 @@ PrefixTree::Node* PrefixTree::node_of(const BlockHash& hash) {
   return found == nodes_.end() ? nullptr : &found->second;
 }
 
-const PrefixTree::Node* PrefixTree::node_of(const BlockHash& hash) const {
-  const auto found = nodes_.find(hash);
-  return found == nodes_.end() ? nullptr : &found->second;
-}
-
 template <class Change>
 void PrefixTree::reorder(Node& node, const Change& change) {
   if (node.children == 0) {
@@ -107,6 +102,7 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
   Node& node = nodes_[chain[index]];
   node.hash = chain[index];
   node.parent = parent;
+  node.first = parent == nullptr ? &node : parent->first;
   node.depth = index + 1;
   node.page = std::move(page);
   node.number = next_;
@@ -123,8 +119,8 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
 }
 
 bool PrefixTree::has_checkpoint(const BlockHash& at) const {
-  const Node* node = node_of(at);
-  return node != nullptr && node->checkpoint != nullptr;
+  const auto found = nodes_.find(at);
+  return found != nodes_.end() && found->second.checkpoint != nullptr;
 }
 
 void PrefixTree::add_checkpoint(const BlockHash& at, HeldPtr checkpoint) {
@@ -216,15 +212,10 @@ std::size_t PrefixTree::erase_branches(const Goes& goes) {
   return count;
 }
 
-void PrefixTree::erase_branch(const BlockHash& root) {
-  const Node* top = node_of(root);
-  erase_branches([top](const Node& node) {
-    const Node* above = &node;
-    while (above != nullptr && above != top) {
-      above = above->parent;
-    }
-    return above != nullptr;
-  });
+void PrefixTree::erase_branch(const BlockHash& first) {
+  if (const Node* top = node_of(first); top != nullptr) {
+    erase_branches([top](const Node& node) { return node.first == top; });
+  }
 }
 
 std::size_t PrefixTree::erase_old(std::chrono::seconds age) {

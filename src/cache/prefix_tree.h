@@ -69,8 +69,8 @@ class PrefixTree {
   // Forgets the checkpoint that is worth least; false: none.
   bool evict_checkpoint();
 
-  // Forgets a block and all that go on from it.
-  void erase_branch(const BlockHash& root);
+  // Forgets all that begins with block `first`, which is the first of a sequence.
+  void erase_branch(const BlockHash& first);
   // Forgets what has not been used for `age`. Returns how many blocks that were.
   std::size_t erase_old(std::chrono::seconds age);
   // Forgets all blocks of the scopes of which goes(scope). Returns how many.
@@ -103,7 +103,8 @@ class PrefixTree {
   struct Node {
     BlockHash hash;
     Node* parent = nullptr;
-    std::size_t depth = 0;  // blocks up to and with this one
+    const Node* first = nullptr;  // of its branch; its depth is 1
+    std::size_t depth = 0;        // blocks up to and with this one
     std::size_t children = 0;
     HeldPtr page;
     HeldPtr checkpoint;
@@ -123,7 +124,6 @@ class PrefixTree {
   [[nodiscard]] static Rank as_leaf(Node& node);
   [[nodiscard]] static Rank as_checkpoint(Node& node) { return {true, node.value, &node}; }
   [[nodiscard]] Node* node_of(const BlockHash& hash);
-  [[nodiscard]] const Node* node_of(const BlockHash& hash) const;
   [[nodiscard]] std::size_t blocks_to_compute(const Node& node) const;
   // Runs `change` while the node is out of the orders, which it changes its place in.
   template <class Change>

@@ -226,6 +226,19 @@ TEST_F(PrefixTreeTest, AScopeGoesWhole) {
   EXPECT_EQ(tree_.stats().blocks, 0U);
 }
 
+TEST_F(PrefixTreeTest, ABranchGoesWholeAndNoOther) {
+  grow("abc");
+  grow("abx");
+  checkpoint("abx");
+  grow("pq");
+  tree_.erase_branch(chain_of("z").front());
+  EXPECT_EQ(tree_.stats().blocks, 6U) << "of what is not there nothing goes";
+  tree_.erase_branch(chain_of("a").front());
+  EXPECT_EQ(tree_.stats().blocks, 2U);
+  EXPECT_EQ(tree_.stats().checkpoints, 0U);
+  EXPECT_TRUE(known("pq"));
+}
+
 TEST_F(PrefixTreeTest, ASupersededCheckpointCanBeDropped) {
   grow("abc");
   checkpoint("ab");

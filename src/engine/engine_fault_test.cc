@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <deque>
 #include <new>
@@ -13,6 +12,7 @@
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
 #include "engine/fake_model.h"
+#include "engine/step_gate.h"
 
 namespace {
 
@@ -48,20 +48,13 @@ GenerateRequest request(int priority, bool yields_place) {
 
 TEST(EngineFault, ARequestWithoutMemoryIsRefusedAndDisplacesNobody) {
   FakeModel::Observer observer;
-  std::atomic<bool> entered{false};
-  std::atomic<bool> open{false};
-  observer.before_step = [&](std::span<const StepChunk>) {
-    entered = true;
-    entered.notify_all();
-    open.wait(false);
-    return ok();
-  };
+  StepGate gate(observer);
   const auto engine =
       *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{.slots = 1}, observer),
                      EngineOptions{.max_queue = 1});
   AnswerCollector running;
   ASSERT_TRUE(engine->submit(request(0, false), running.fn()));
-  entered.wait(false);
+  gate.wait_entered();
   AnswerCollector displaced;
   ASSERT_TRUE(engine->submit(request(0, true), displaced.fn()));
   AnswerCollector higher;
@@ -78,8 +71,7 @@ TEST(EngineFault, ARequestWithoutMemoryIsRefusedAndDisplacesNobody) {
     EXPECT_EQ(engine->stats().rejected, accepted ? failures : failures + 1);
   }
   EXPECT_GE(failures, 3U) << "expected the job and its entry at least";
-  open = true;
-  open.notify_all();
+  gate.open_for_good();
   EXPECT_EQ(displaced.wait(), FinishReason::kError);
   for (AnswerCollector* answer : {&running, &higher}) {
     EXPECT_EQ(answer->wait(), FinishReason::kLength);
@@ -92,20 +84,13 @@ TEST(EngineFault, ARequestWithoutMemoryIsRefusedAndDisplacesNobody) {
 TEST(EngineFault, ARequestThatTheQueueHasNoMemoryForIsNotKnownAnyMore) {
   constexpr std::size_t kRequests = 200;
   FakeModel::Observer observer;
-  std::atomic<bool> entered{false};
-  std::atomic<bool> open{false};
-  observer.before_step = [&](std::span<const StepChunk>) {
-    entered = true;
-    entered.notify_all();
-    open.wait(false);
-    return ok();
-  };
+  StepGate gate(observer);
   const auto engine =
       *Engine::start(std::make_unique<FakeModel>(FakeModelOptions{.slots = 1}, observer),
                      EngineOptions{.max_queue = kRequests});
   std::deque<AnswerCollector> answers(kRequests);
   ASSERT_TRUE(engine->submit(request(0, false), answers[0].fn()));
-  entered.wait(false);
+  gate.wait_entered();
   std::size_t most = 0;
   std::size_t fewest = kRequests;
   for (std::size_t i = 1; i < kRequests; ++i) {
@@ -123,8 +108,7 @@ TEST(EngineFault, ARequestThatTheQueueHasNoMemoryForIsNotKnownAnyMore) {
     fewest = std::min(fewest, failures);
   }
   EXPECT_GT(most, fewest) << "expected the queue to have grown";
-  open = true;
-  open.notify_all();
+  gate.open_for_good();
   for (AnswerCollector& answer : answers) {
     EXPECT_EQ(answer.wait(), FinishReason::kLength);
   }
