@@ -52,7 +52,9 @@ constexpr std::string_view kSchemas = R"({
     "required": ["type", "message"], "properties": {"type": {"type": "string"}, "message": {"type": "string"}}}}},
   "AnyError": {"oneOf": [{"$ref": "#/components/schemas/Error"}, {"$ref": "#/components/schemas/AnthropicError"}]},
   "Upload": {"type": "object", "required": ["file", "purpose"], "properties": {
-    "file": {"type": "string", "contentMediaType": "application/octet-stream"}, "purpose": {"const": "batch"}}},
+    "file": {"type": "string", "contentMediaType": "application/octet-stream"}, "purpose": {"const": "batch"},
+    "expires_after[anchor]": {"const": "created_at"},
+    "expires_after[seconds]": {"type": "integer", "minimum": 3600, "maximum": 2592000}}},
   "Deleted": {"type": "object", "required": ["id", "object", "deleted"], "properties": {"id": {"type": "string"},
     "object": {"enum": ["file", "response"]}, "deleted": {"const": true}}},
   "Page": {"type": "object", "required": ["object", "data", "first_id", "last_id", "has_more"], "properties": {
