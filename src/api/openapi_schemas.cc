@@ -171,7 +171,7 @@ Json& properties_of(Json& body, std::string_view& name) {
   return (*owner)["properties"];
 }
 
-// What is ignored, and what is unknown, may hold anything.
+// What is ignored, and what is unknown, is not described.
 Json body_schema(const Body& body) {
   Json out = {{"type", "object"}};
   out.update(Json::parse(body.required));
