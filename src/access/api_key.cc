@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "access/prices.h"
 #include "base/json_document.h"
 #include "base/utf8.h"
 
@@ -26,6 +27,12 @@ Status validate(const KeyLimits& limits) {
   DAYBREAK_CHECK_OK(check_range("concurrency", limits.concurrency, kMaxConcurrency));
   DAYBREAK_CHECK_OK(check_range("tokens per day", limits.tokens_per_day, kMaxQuota));
   DAYBREAK_CHECK_OK(check_range("tokens per month", limits.tokens_per_month, kMaxQuota));
+  if (const auto& usd = limits.micro_usd_per_month; usd && *usd > kMaxQuota) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("dollars per month: expected 0 to {}, found {}", format_usd(kMaxQuota),
+                             format_usd(*usd))};
+  }
+  // Below 0 is no amount that anybody can have typed.
   return check_range("micro-dollars per month", limits.micro_usd_per_month, kMaxQuota);
 }
 

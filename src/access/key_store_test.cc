@@ -161,6 +161,15 @@ TEST_F(KeyStoreTest, EverySettingSurvivesOpeningAgain) {
   EXPECT_EQ(keys->front().prefix, text.substr(0, 12));
 }
 
+TEST_F(KeyStoreTest, AQuotaOfMoneyIsSpokenOfInDollars) {
+  KeySettings settings = test_settings();
+  settings.limits.micro_usd_per_month = kMaxQuota;
+  EXPECT_TRUE(validate(settings));
+  settings.limits.micro_usd_per_month = kMaxQuota + 1;
+  EXPECT_EQ(validate(settings).error().message,
+            "dollars per month: expected 0 to 1000000000.00, found 1000000000.000001");
+}
+
 TEST_F(KeyStoreTest, ExpiryIsToTheMicrosecond) {
   const auto store = open();
   KeySettings settings = test_settings();

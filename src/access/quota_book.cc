@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "access/prices.h"
+
 namespace daybreak::access {
 namespace {
 
@@ -44,7 +46,13 @@ struct Quota {
   std::int64_t used;  // and reserved
   std::int64_t wanted;
   UtcMicros ends;
-  const char* what;
+  const char* period;
+
+  // "100 tokens", "$0.50".
+  [[nodiscard]] std::string text(std::int64_t amount) const {
+    return kind == LimitKind::kMoneyPerMonth ? "$" + format_usd(amount)
+                                             : fmt::format("{} tokens", amount);
+  }
 };
 
 std::optional<Refusal> check(const Quota& quota, UtcMicros now) {
@@ -54,17 +62,18 @@ std::optional<Refusal> check(const Quota& quota, UtcMicros now) {
   Refusal out;
   out.limit = quota.kind;
   if (quota.wanted > *quota.limit) {
-    out.error = {Errc::kTooLarge, fmt::format("the request may use {1} {2}, more than the key's "
-                                              "quota of {0} {2} ever allows",
-                                              *quota.limit, quota.wanted, quota.what)};
+    out.error = {
+        Errc::kTooLarge,
+        fmt::format("the request may use {}, more than the key's quota of {} {} ever allows",
+                    quota.text(quota.wanted), quota.text(*quota.limit), quota.period)};
     return out;
   }
   out.retry_after = std::chrono::microseconds(std::max<std::int64_t>(quota.ends - now, 1));
-  out.error = {
-      Errc::kResourceLimit,
-      fmt::format("the key's quota of {0} {3} is used up: {1} are used or reserved, and "
-                  "the request may use {2}; it is renewed at {4}",
-                  *quota.limit, quota.used, quota.wanted, quota.what, format_utc(quota.ends))};
+  out.error = {Errc::kResourceLimit,
+               fmt::format("the key's quota of {0} {3} is used up: {1} are used or reserved, and "
+                           "the request may use {2}; it is renewed at {4}",
+                           quota.text(*quota.limit), quota.text(quota.used),
+                           quota.text(quota.wanted), quota.period, format_utc(quota.ends))};
   return out;
 }
 
@@ -84,11 +93,11 @@ class QuotaBookState {
     for (const Quota& quota :
          {Quota{LimitKind::kMoneyPerMonth, limits.micro_usd_per_month,
                 account.sums.month_micro_usd + account.held.micro_usd, estimate.micro_usd,
-                month_ends, "micro-dollars a month"},
+                month_ends, "a month"},
           Quota{LimitKind::kTokensPerMonth, limits.tokens_per_month,
-                account.sums.month_tokens + held, estimate.tokens, month_ends, "tokens a month"},
+                account.sums.month_tokens + held, estimate.tokens, month_ends, "a month"},
           Quota{LimitKind::kTokensPerDay, limits.tokens_per_day, account.sums.day_tokens + held,
-                estimate.tokens, day_ends, "tokens a day"}}) {
+                estimate.tokens, day_ends, "a day"}}) {
       if (auto refusal = check(quota, now)) {
         return refusal;
       }

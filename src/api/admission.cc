@@ -13,6 +13,7 @@
 #include "api/later.h"
 #include "api/on_worker.h"
 #include "api/random.h"
+#include "api/served_model.h"
 
 namespace daybreak::api {
 namespace {
@@ -103,6 +104,12 @@ Result<access::Caller> generating_caller(const Context& context, const http::Req
                    request.principal ? access::Scope::kBatch : access::Scope::kInference);
 }
 
+std::vector<std::string> usable_models(const Context& context, const access::ApiKey& caller) {
+  std::vector<std::string> names = *context.names.get();
+  std::erase_if(names, [&](const auto& name) { return !access::allows_model(caller, name); });
+  return names;
+}
+
 Admission::Admission(const Context& context, const http::Exchange& exchange)
     : context_(context), exchange_(exchange), policy_(context.access) {}
 
@@ -167,6 +174,12 @@ Status Admission::check_model(std::string_view model) const {
     return ok();
   }
   return Error{Errc::kPermission, fmt::format("model: the API key may not use '{}'", used)};
+}
+
+void Admission::add_models(Error& error) const {
+  if (const auto caller = generating_caller(context_, exchange_.request())) {
+    api::add_models(error, usable_models(context_, **caller));
+  }
 }
 
 void Admission::identify(PreparedChat& chat) const {
@@ -250,7 +263,13 @@ http::Task<void> answer_counted(
   if (status) {
     const std::function<void()> job = [&] { made.emplace(work(exchange.request(), context)); };
     co_await on_worker(context, job);
-    status = *made ? admission->check_model((*made)->model) : Status(made->error());
+    if (*made) {
+      status = admission->check_model((*made)->model);
+    } else {
+      Error error = made->error();
+      admission->add_models(error);
+      status = std::move(error);
+    }
   }
   if (status) {
     admission->count();

@@ -33,6 +33,10 @@ namespace daybreak::api {
 [[nodiscard]] Result<access::Caller> generating_caller(const Context& context,
                                                        const http::Request& request);
 
+// Returns the names under which the model is served and `caller` may use it.
+[[nodiscard]] std::vector<std::string> usable_models(const Context& context,
+                                                     const access::ApiKey& caller);
+
 // What a generating request may take at most.
 struct Demand {
   std::size_t prompt_tokens = 0;
@@ -65,6 +69,9 @@ class Admission {
   // Errors: kPermission unless the key may use `model`; empty: the one that is served.
   // REQUIRES: begin() or begin_request() was ok.
   [[nodiscard]] Status check_model(std::string_view model) const;
+
+  // Says in an unknown_model() which names the caller may use; other errors stay as they are.
+  void add_models(Error& error) const;
 
   // Sets what the engine has to know of the caller: whose prompts may share what was computed,
   // which are those of one tenant with one cache_salt, and how early the request starts. REQUIRES:

@@ -10,6 +10,7 @@
 
 #include "api/admission.h"
 #include "api/error_reply.h"
+#include "api/file_expiry.h"
 #include "api/list_page.h"
 #include "api/on_worker.h"
 #include "base/json_document.h"
@@ -64,7 +65,8 @@ Result<std::string> create(BatchService& batches, const access::ApiKey& caller,
     if (batch_fields().find(key) == nullptr && root.find(key)) {
       return Error{Errc::kInvalidArgument, printable(key, 64) +
                                                ": not supported: expected input_file_id, endpoint, "
-                                               "completion_window and metadata"};
+                                               "completion_window, metadata and "
+                                               "output_expires_after"};
     }
   }
   DAYBREAK_TRY(const std::string input, text(root, "input_file_id"));
@@ -79,7 +81,9 @@ Result<std::string> create(BatchService& batches, const access::ApiKey& caller,
     more.clear();
     chat::append_minified(more, metadata->node().raw);
   }
-  DAYBREAK_TRY(const BatchRecord record, batches.create(caller, input, endpoint, std::move(more)));
+  DAYBREAK_TRY(const std::int64_t outputs_last, read_json_expiry(root, "output_expires_after"));
+  DAYBREAK_TRY(const BatchRecord record,
+               batches.create(caller, input, endpoint, std::move(more), outputs_last));
   return record.json();
 }
 
@@ -119,6 +123,10 @@ const chat::FieldTable& batch_fields() {
        "the route of every request in it"},
       {"completion_window", kOpenAi, kHonoured, R"({"const":"24h"})", "of the only length"},
       {"metadata", kOpenAi, kHonoured, chat::kTextPairs, "repeated; at most 16 pairs of text"},
+      {"output_expires_after", kOpenAi, kHonoured,
+       R"({"type":"object","properties":{"anchor":{"const":"created_at"},"seconds":{"type":)"
+       R"("integer","minimum":3600,"maximum":2592000}},"required":["anchor","seconds"]})",
+       "when the files of outcomes end"},
   });
   static const chat::FieldTable table(kRules);
   return table;

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/api_test_server.h"
-#include "api/batch_test_files.h"
+#include "api/batch_test_client.h"
 
 namespace daybreak::api {
 namespace {
@@ -13,82 +12,6 @@ using engine::GenerateRequest;
 using engine::Script;
 using testing::body_of;
 using testing::status_of;
-
-TestApiOptions with_files(const TemporaryDirectory& dir) {
-  TestApiOptions options;
-  options.batches.directory = dir.file("state");
-  return options;
-}
-
-std::string form(const std::string& name, const std::string& value, const std::string& more = "") {
-  return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"" + more + "\r\n\r\n" +
-         value + "\r\n";
-}
-
-std::string post_form(TestApi& api, const std::string& body) {
-  RawClient client(api.server->port());
-  client.send(
-      "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B" +
-      std::string("\r\nContent-Length: ") + std::to_string(body.size()) + "\r\n\r\n" + body);
-  return client.read_response();
-}
-
-std::string upload_reply(TestApi& api, const std::string& text,
-                         const std::string& name = "../../in.jsonl") {
-  return post_form(api, form("purpose", "batch") +
-                            form("file", text, "; filename=\"" + name + "\"") + "--B--\r\n");
-}
-
-Json json_of(const std::string& reply, int status = 200) {
-  EXPECT_EQ(status_of(reply), status) << reply;
-  return Json::parse(body_of(reply), nullptr, false);
-}
-
-std::string upload(TestApi& api, const std::string& text) {
-  return json_of(upload_reply(api, text))["id"];
-}
-
-std::string create_body(const std::string& file, const std::string& more = "") {
-  return R"({"input_file_id":")" + file +
-         R"(","endpoint":"/v1/completions","completion_window":"24h")" + more + "}";
-}
-
-std::string create(TestApi& api, const std::string& file) {
-  return json_of(api.post(create_body(file), "/v1/batches"))["id"];
-}
-
-Json batch_of(TestApi& api, const std::string& id) { return json_of(api.get("/v1/batches/" + id)); }
-
-// Waits for a status; returns the batch.
-Json wait_for(TestApi& api, const std::string& id, const std::string& status) {
-  Json batch;
-  EXPECT_TRUE(eventually([&] { return (batch = batch_of(api, id))["status"] == status; }))
-      << batch.dump();
-  return batch;
-}
-
-std::string content(TestApi& api, const Json& id) {
-  const std::string reply = api.get("/v1/files/" + id.get<std::string>() + "/content");
-  EXPECT_EQ(status_of(reply), 200) << reply;
-  return body_of(reply);
-}
-
-std::string lines(int count) {
-  std::string out;
-  for (int i = 0; i < count; ++i) {
-    out += batch_line("id" + std::to_string(i), "p" + std::to_string(i), R"(,"max_tokens":4)");
-  }
-  return out;
-}
-
-// Answers, or says nothing for as long as `hang` is true.
-TestApi::ScriptFn answers_unless(const std::shared_ptr<std::atomic<bool>>& hang) {
-  return [hang, says = TestApi::says("ok")](const GenerateRequest& request) {
-    Script script = says(request);
-    script.hang = *hang;
-    return script;
-  };
-}
 
 TEST(BatchServer, ABatchFromUploadToContent) {
   const TemporaryDirectory dir;
@@ -349,7 +272,7 @@ TEST(BatchServer, BadRequestsAreRefusedWithAReason) {
   says(post_form(api, form("purpose", "batch") + end), 400, "file");
   says(post_form(api, form("file", "x") + end), 400, "purpose");
   says(post_form(api, form("file", "x") + form("file", "x") + end), 400, "once");
-  says(post_form(api, form("expires_after[seconds]", "x") + end), 400, "expires_after");
+  says(post_form(api, form("chunking_strategy", "x") + end), 400, "chunking");
   says(api.post("{}", "/v1/files"), 400, "multipart");
   says(api.post("{", "/v1/batches"), 400, "JSON");
   says(api.post("[]", "/v1/batches"), 400, "object");

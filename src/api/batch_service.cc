@@ -72,18 +72,21 @@ Result<std::unique_ptr<BatchService>> BatchService::start(const BatchOptions& op
   DAYBREAK_TRY(service->files_, FileStore::open({.directory = (directory / "files").string(),
                                                  .max_bytes = options.max_bytes,
                                                  .max_files = options.max_files,
-                                                 .owner_share = options.owner_share},
+                                                 .owner_share = options.owner_share,
+                                                 .utc = options.utc},
                                                 service->random_));
   DAYBREAK_TRY(service->batches_,
                BatchStore::open((directory / "batches").string(), options.owner_share));
   service->files_->remove_orphans(
       [&](std::string_view id) { return service->batches_->user_of(id).has_value(); });
   service->count_outcomes();
-  boost::asio::co_spawn(service->loop_, service->serve(), [](const std::exception_ptr& thrown) {
+  const auto ended = [](const std::exception_ptr& thrown) {
     if (thrown) {
-      std::rethrow_exception(thrown);  // nothing in serve() throws but for want of memory
+      std::rethrow_exception(thrown);  // nothing in them throws but for want of memory
     }
-  });
+  };
+  boost::asio::co_spawn(service->loop_, service->sweep(), ended);
+  boost::asio::co_spawn(service->loop_, service->serve(), ended);
   service->thread_ = std::thread([loop = &service->loop_] { loop->run(); });
   return service;
 }
@@ -134,6 +137,7 @@ void BatchService::drain() {
       running_->stop(BatchRun::Stop::kLater);
     }
     idle_.cancel();
+    next_sweep_.cancel();
   });
 }
 
@@ -152,11 +156,15 @@ void BatchService::stop() {
 
 Result<BatchRecord> BatchService::create(const access::ApiKey& caller,
                                          std::string_view input_file_id, std::string_view endpoint,
-                                         std::string metadata) {
+                                         std::string metadata, std::int64_t outputs_last) {
   if (!can_be_batched(endpoint)) {
     return Error{Errc::kInvalidArgument, "endpoint: expected " + batch_urls()};
   }
-  DAYBREAK_TRY(const StoredFile input, files_->find(access::owner_of(caller), input_file_id));
+  auto found = files_->find(access::owner_of(caller), input_file_id);
+  if (!found) {
+    return std::move(found).error().in("input_file_id");
+  }
+  const StoredFile input = *std::move(found);
   if (input.purpose != "batch") {
     return Error{Errc::kInvalidArgument,
                  "input_file_id: expected a file of purpose batch, found " + input.purpose};
@@ -167,6 +175,7 @@ Result<BatchRecord> BatchService::create(const access::ApiKey& caller,
   record.endpoint = endpoint;
   record.input_file_id = input_file_id;
   record.metadata = std::move(metadata);
+  record.outputs_last = outputs_last;
   record.owner = input.owner;
   record.key = static_cast<std::int64_t>(caller.id);
   record.output_id = files_->new_id();
@@ -204,6 +213,21 @@ Status BatchService::remove_file(std::string_view owner, std::string_view id) {
     return Error{Errc::kInvalidArgument, "the file belongs to " + *batch + ", cancel that first"};
   }
   return files_->remove(owner, id);
+}
+
+// What a batch needs stays until that is finished, and is found by nobody else meanwhile.
+Task<void> BatchService::sweep() {
+  while (!draining_) {
+    const Status removed = files_->remove_expired(
+        [this](std::string_view id) { return batches_->user_of(id).has_value(); });
+    if (!removed) {
+      log_.warning("expired files not removed", {{"error", removed.error().message}});
+    }
+    next_sweep_.expires_after(options_.sweep);
+    boost::system::error_code ignored;
+    co_await next_sweep_.async_wait(
+        boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  }
 }
 
 Task<void> BatchService::serve() {
@@ -352,7 +376,7 @@ Status BatchService::finalize(const std::string& id, const Status& ended) {
       return false;
     }
     DAYBREAK_TRY(const StoredFile taken,
-                 files_->adopt(file, id + kind, "batch_output", batch.owner));
+                 files_->adopt(file, id + kind, "batch_output", batch.owner, batch.outputs_last));
     return true;
   };
   files_->set_growing(batch.output_id, batch.owner, 0);

@@ -50,10 +50,12 @@ class BatchService {
   [[nodiscard]] const BatchStore& batches() const { return *batches_; }
 
   // Makes a batch whose requests are made for `caller`, and accounted to him, whenever they are.
-  // `metadata` is JSON. Errors: kNotFound (the file is not there, or not his), kInvalidArgument
-  // (its purpose, the endpoint), kResourceLimit, kIo.
+  // `metadata` is JSON. `outputs_last`: seconds from the creation of each file of outcomes to its
+  // end; 0: until it is removed. Errors: kNotFound (the file is not there, or not his),
+  // kInvalidArgument (its purpose, the endpoint), kResourceLimit, kIo.
   Result<BatchRecord> create(const access::ApiKey& caller, std::string_view input_file_id,
-                             std::string_view endpoint, std::string metadata);
+                             std::string_view endpoint, std::string metadata,
+                             std::int64_t outputs_last);
   // Errors: kNotFound, kInvalidArgument (it is finished).
   Result<BatchRecord> cancel(std::string_view owner, std::string_view id);
   // Errors: kNotFound, kInvalidArgument (an unfinished batch needs it).
@@ -68,6 +70,7 @@ class BatchService {
   BatchService(const BatchOptions& options, BatchWorker worker,
                std::function<std::uint64_t()> random, Log& log);
   http::Task<void> serve();
+  http::Task<void> sweep();
   http::Task<void> run_batch(std::string id);
   http::Task<Status> run_lines(const BatchRecord& batch, bool& complete);
   Status lock_directory();
@@ -89,6 +92,7 @@ class BatchService {
   std::atomic<bool> draining_{false};
   boost::asio::io_context loop_{1};
   boost::asio::steady_timer idle_{loop_};  // this and the rest: on the service's thread
+  boost::asio::steady_timer next_sweep_{loop_};
   BatchRun* running_ = nullptr;
   std::string running_id_;
   std::string last_id_;  // the batch that made room for others; empty: none did

@@ -99,6 +99,10 @@ Result<BatchRecord> parse_record(std::string_view text, const std::string& name)
     DAYBREAK_CHECK_OK(read_count(root, "key", key));
     record.key = static_cast<std::int64_t>(key);
   }
+  if (const auto last = root.find("outputs_last")) {
+    DAYBREAK_TRY(const std::uint64_t seconds, last->integer(0, kMost));
+    record.outputs_last = static_cast<std::int64_t>(seconds);
+  }
   record.metadata = compact(metadata);
   record.errors = compact(errors);
   record.has_output = !output.is_null();
@@ -178,7 +182,8 @@ Status BatchStore::save(const BatchRecord& record) const {
   return write_file_atomically(
       path(record.id), "{\"batch\":" + record.json() + ",\"output_id\":\"" + record.output_id +
                            "\",\"error_id\":\"" + record.error_id + "\",\"owner\":" + owner +
-                           ",\"key\":" + std::to_string(record.key) + "}\n");
+                           ",\"key\":" + std::to_string(record.key) +
+                           ",\"outputs_last\":" + std::to_string(record.outputs_last) + "}\n");
 }
 
 Status BatchStore::add(BatchRecord record) {

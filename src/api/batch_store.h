@@ -64,9 +64,10 @@ struct BatchRecord {
   std::string error_id;
   bool has_output = false;
   bool has_errors = false;
-  std::string owner;            // access::owner_of() who made it
-  std::int64_t key = 0;         // the key its requests are made for; 0: of a server without keys
-  std::string errors = "null";  // why it failed: OpenAI's list object as JSON
+  std::int64_t outputs_last = 0;  // seconds from the creation of files of outcomes; 0: they stay
+  std::string owner;              // access::owner_of() who made it
+  std::int64_t key = 0;           // the key its requests are made for; 0: of a server without keys
+  std::string errors = "null";    // why it failed: OpenAI's list object as JSON
 
   [[nodiscard]] std::int64_t& time(BatchTime which) {
     return times[static_cast<std::size_t>(which)];

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/admission.h"
 #include "api/batch_routes.h"
 #include "api/error_reply.h"
+#include "api/file_expiry.h"
 #include "api/list_page.h"
 #include "api/multipart.h"
 #include "api/on_worker.h"
@@ -65,32 +70,49 @@ Status check_purpose(std::string_view purpose) {
   return ok();
 }
 
+constexpr std::array<std::string_view, 4> kPartNames = {"file", "purpose", "expires_after[anchor]",
+                                                        "expires_after[seconds]"};
+constexpr std::size_t kNeeded = 2;  // of these, the first
+
+using UploadParts = std::array<const Part*, kPartNames.size()>;  // null: not there
+
+Result<UploadParts> parts_of(const std::vector<Part>& parts) {
+  UploadParts out{};
+  for (const Part& part : parts) {
+    const auto at =
+        static_cast<std::size_t>(std::ranges::find(kPartNames, part.name) - kPartNames.begin());
+    if (at == kPartNames.size() || out.at(at) != nullptr) {
+      return Error{Errc::kInvalidArgument,
+                   fmt::format("{}: expected the parts {}, once each", printable(part.name, 64),
+                               fmt::join(kPartNames, ", "))};
+    }
+    out.at(at) = &part;
+  }
+  for (std::size_t i = 0; i < kNeeded; ++i) {
+    if (out.at(i) == nullptr) {
+      return Error{Errc::kInvalidArgument,
+                   std::string(kPartNames.at(i)) + ": expected this part, found nothing"};
+    }
+  }
+  return out;
+}
+
 Result<Response> upload(BatchService& batches, const access::ApiKey& caller,
                         const Exchange& exchange) {
   const http::Request& request = exchange.request();
-  DAYBREAK_TRY(const auto parts, parse_multipart(request.header("content-type"), request.body));
-  const Part* file = nullptr;
-  const Part* purpose = nullptr;
-  for (const Part& part : parts) {
-    const Part** const place = part.name == "file"      ? &file
-                               : part.name == "purpose" ? &purpose
-                                                        : nullptr;
-    if (place == nullptr || *place != nullptr) {
-      return Error{Errc::kInvalidArgument,
-                   printable(part.name, 64) + ": expected the parts file and purpose, once each"};
-    }
-    *place = &part;
-  }
-  if (file == nullptr || purpose == nullptr) {
-    return Error{Errc::kInvalidArgument, std::string(file == nullptr ? "file" : "purpose") +
-                                             ": expected this part, found nothing"};
-  }
+  DAYBREAK_TRY(const auto all, parse_multipart(request.header("content-type"), request.body));
+  DAYBREAK_TRY(const UploadParts parts, parts_of(all));
+  const auto& [file, purpose, anchor, seconds] = parts;
   DAYBREAK_CHECK_OK(check_purpose(purpose->body));
   if (file->filename.size() > kMaxFileNameBytes) {
     return Error{Errc::kInvalidArgument, "file: expected a name of at most 255 bytes"};
   }
-  DAYBREAK_TRY(const StoredFile kept,
-               batches.files().put(file->body, file->filename, "batch", access::owner_of(caller)));
+  const auto text = [](const Part* part) {
+    return part == nullptr ? std::nullopt : std::optional(part->body);
+  };
+  DAYBREAK_TRY(const std::int64_t expires_after, read_form_expiry(text(anchor), text(seconds)));
+  DAYBREAK_TRY(const StoredFile kept, batches.files().put(file->body, file->filename, "batch",
+                                                          access::owner_of(caller), expires_after));
   return Response{.body = kept.json()};
 }
 

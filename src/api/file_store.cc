@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -23,11 +22,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "file-";
 constexpr std::string_view kDescription = ".json";
 constexpr std::size_t kMaxDescriptionBytes = 16'384;
-
-std::int64_t now_seconds() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
-}
 
 bool is_id(std::string_view text) {
   return text.size() == kPrefix.size() + 32 && text.starts_with(kPrefix) &&
@@ -53,6 +47,10 @@ Result<StoredFile> parse_description(std::string_view text, const std::string& n
   DAYBREAK_TRY(file.filename, filename->string());
   DAYBREAK_TRY(file.purpose, purpose->string());
   file.created_at = static_cast<std::int64_t>(seconds);
+  if (const auto expires = root.find_set("expires_at")) {
+    DAYBREAK_TRY(const std::uint64_t end, expires->integer(0, kMost));
+    file.expires_at = static_cast<std::int64_t>(end);
+  }
   if (const auto owner = root.find("owner")) {
     DAYBREAK_TRY(file.owner, owner->string());
   }
@@ -81,7 +79,8 @@ std::string StoredFile::json() const {
   chat::append_json_text(out, filename);
   out += ",\"purpose\":";
   chat::append_json_text(out, purpose);
-  return out + ",\"status\":\"processed\",\"expires_at\":null,\"status_details\":null}";
+  return out + ",\"status\":\"processed\",\"expires_at\":" +
+         (expires_at == 0 ? "null" : std::to_string(expires_at)) + ",\"status_details\":null}";
 }
 
 Result<std::unique_ptr<FileStore>> FileStore::open(FileStoreOptions options,
@@ -118,6 +117,14 @@ Status FileStore::load() {
     files_.emplace(id, *std::move(file));
   }
   return fault ? Status(Error{Errc::kIo, options_.directory + ": " + fault.message()}) : ok();
+}
+
+std::int64_t FileStore::now_seconds() const {
+  return options_.utc->now() / access::kMicrosPerSecond;
+}
+
+bool FileStore::expired(const StoredFile& file) const {
+  return file.expires_at != 0 && file.expires_at <= now_seconds();
 }
 
 std::string FileStore::new_id() {
@@ -206,14 +213,16 @@ Status FileStore::grow(std::string_view id, const std::string& owner, std::uint6
 }
 
 Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename, std::string purpose,
-                                  std::string owner) {
+                                  std::string owner, std::int64_t expires_after) {
   const std::lock_guard lock(mutex_);
   if (Status room = check_room(owner, {1, bytes.size()}); !room) {
     return std::move(room).error().in("file");
   }
+  const std::int64_t now = now_seconds();
   StoredFile file{.id = new_id_locked(),
                   .bytes = bytes.size(),
-                  .created_at = now_seconds(),
+                  .created_at = now,
+                  .expires_at = expires_after == 0 ? 0 : now + expires_after,
                   .filename = std::move(filename),
                   .purpose = std::move(purpose),
                   .owner = std::move(owner)};
@@ -233,7 +242,8 @@ Result<StoredFile> FileStore::put(std::string_view bytes, std::string filename, 
 
 // Beyond the bound of files, if need be: their work is done, and uploads wait.
 Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
-                                    std::string purpose, std::string owner) {
+                                    std::string purpose, std::string owner,
+                                    std::int64_t expires_after) {
   const std::lock_guard lock(mutex_);
   if (const auto found = files_.find(id); found != files_.end()) {
     return found->second;
@@ -243,9 +253,11 @@ Result<StoredFile> FileStore::adopt(const std::string& id, std::string filename,
   if (fault) {
     return Error{Errc::kIo, path(id) + ": " + fault.message()};
   }
+  const std::int64_t now = now_seconds();
   StoredFile file{.id = id,
                   .bytes = size,
-                  .created_at = now_seconds(),
+                  .created_at = now,
+                  .expires_at = expires_after == 0 ? 0 : now + expires_after,
                   .filename = std::move(filename),
                   .purpose = std::move(purpose),
                   .owner = std::move(owner)};
@@ -264,8 +276,9 @@ Status FileStore::describe(const StoredFile& file) {
 Result<StoredFile> FileStore::find(std::string_view owner, std::string_view id) const {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(id);
-  return found == files_.end() || found->second.owner != owner ? Result<StoredFile>(not_found(id))
-                                                               : found->second;
+  const bool there =
+      found != files_.end() && found->second.owner == owner && !expired(found->second);
+  return there ? found->second : Result<StoredFile>(not_found(id));
 }
 
 Result<std::string> FileStore::content(std::string_view owner, std::string_view id) const {
@@ -276,19 +289,41 @@ Result<std::string> FileStore::content(std::string_view owner, std::string_view 
 Status FileStore::remove(std::string_view owner, std::string_view id) {
   const std::lock_guard lock(mutex_);
   const auto found = files_.find(id);
-  if (found == files_.end() || found->second.owner != owner) {
+  if (found == files_.end() || found->second.owner != owner || expired(found->second)) {
     return not_found(id);
   }
+  return remove_locked(found->second);
+}
+
+Status FileStore::remove_locked(const StoredFile& file) {
   // The description first: bytes alone are an orphan, a description alone would be damage.
+  const std::string bytes = path(file.id);
   std::error_code fault;
-  fs::remove(path(id) + std::string(kDescription), fault);
+  fs::remove(bytes + std::string(kDescription), fault);
   if (fault) {
-    return Error{Errc::kIo, path(id) + ": " + fault.message()};
+    return Error{Errc::kIo, bytes + ": " + fault.message()};
   }
-  fs::remove(path(id), fault);
-  release(found->second.owner, {1, found->second.bytes});
-  files_.erase(found);
+  fs::remove(bytes, fault);
+  release(file.owner, {1, file.bytes});
+  files_.erase(files_.find(file.id));
   return ok();
+}
+
+Status FileStore::remove_expired(const std::function<bool(std::string_view id)>& wanted) {
+  const std::lock_guard lock(mutex_);
+  std::vector<StoredFile> over;
+  for (const auto& [id, file] : files_) {
+    if (expired(file) && !wanted(id)) {
+      over.push_back(file);
+    }
+  }
+  Status first = ok();
+  for (const StoredFile& file : over) {
+    if (Status removed = remove_locked(file); !removed && first) {
+      first = std::move(removed);
+    }
+  }
+  return first;
 }
 
 std::vector<StoredFile> FileStore::list(std::string_view owner) const {
@@ -296,7 +331,7 @@ std::vector<StoredFile> FileStore::list(std::string_view owner) const {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [id, file] : files_) {
-      if (file.owner == owner) {
+      if (file.owner == owner && !expired(file)) {
         out.push_back(file);
       }
     }

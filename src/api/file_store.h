@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// FileStore: the files behind /v1/files, kept in one directory. Each is two files: the bytes, and a
-// JSON description, written last, without which the bytes do not count. Names on disk are ids of
-// ours; what clients call a file is only described.
+// FileStore: the files behind /v1/files, kept in one directory, each until it is removed or
+// expires. Each is two files: the bytes, and a JSON description, written last, without which the
+// bytes do not count. Names on disk are ids of ours; what clients call a file is only described.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "access/utc_time.h"
 #include "api/owner_share.h"
 #include "base/result.h"
 
@@ -27,12 +28,14 @@ struct FileStoreOptions {
   std::uint64_t max_bytes = std::uint64_t{256} << 20U;  // of all files together
   std::size_t max_files = 10'000;
   OwnerShare owner_share = {};  // of both, in what put() and grow() take
+  const access::UtcClock* utc = &access::UtcClock::system();  // outlives the store
 };
 
 struct StoredFile {
   std::string id;  // "file-" and 32 hexadecimal digits
   std::uint64_t bytes = 0;
   std::int64_t created_at = 0;  // seconds since 1970
+  std::int64_t expires_at = 0;  // the same; 0: never
   std::string filename;         // what the client calls it
   std::string purpose;
   std::string owner = {};  // access::owner_of() who made it
@@ -54,28 +57,32 @@ class FileStore {
   // Where the bytes of such an id are, or will be. REQUIRES: an id of new_id() or list().
   [[nodiscard]] std::string path(std::string_view id) const;
 
-  // Keeps an upload. Errors: kResourceLimit naming the bound, its owner's or that of all, kIo.
+  // Keeps an upload, for so many seconds (0: until it is removed). Errors: kResourceLimit naming
+  // the bound, its owner's or that of all, kIo.
   Result<StoredFile> put(std::string_view bytes, std::string filename, std::string purpose,
-                         std::string owner);
+                         std::string owner, std::int64_t expires_after = 0);
   // What a batch has written so far takes room as files do, until it is set to 0: before its files
   // are adopted, or nobody will.
   void set_growing(std::string_view id, const std::string& owner, std::uint64_t bytes);
   // Takes room for so many bytes more of that. Errors: kResourceLimit as put(); as before then.
   Status grow(std::string_view id, const std::string& owner, std::uint64_t bytes);
 
-  // Takes in bytes already written to path(id). Errors: kIo.
+  // Takes in bytes already written to path(id), for so long. Errors: kIo.
   Result<StoredFile> adopt(const std::string& id, std::string filename, std::string purpose,
-                           std::string owner);
+                           std::string owner, std::int64_t expires_after = 0);
 
-  // Errors of these: kNotFound (also where it is another owner's), kIo.
+  // Errors of these: kNotFound (also where it is another owner's, or has expired), kIo.
   [[nodiscard]] Result<StoredFile> find(std::string_view owner, std::string_view id) const;
   [[nodiscard]] Result<std::string> content(std::string_view owner, std::string_view id) const;
   Status remove(std::string_view owner, std::string_view id);
 
-  // All of an owner, newest first.
+  // All of an owner that have not expired, newest first.
   [[nodiscard]] std::vector<StoredFile> list(std::string_view owner) const;
   // Removes bytes without description, but for the ids that `wanted` is true for.
   void remove_orphans(const std::function<bool(std::string_view id)>& wanted) const;
+  // Removes the files that have expired, but for the ids that `wanted` is true for: until then they
+  // are found no more and still take room. Tries all; returns the first failure. Errors: kIo.
+  Status remove_expired(const std::function<bool(std::string_view id)>& wanted);
 
  private:
   FileStore(FileStoreOptions options, std::function<std::uint64_t()> random)
@@ -89,6 +96,9 @@ class FileStore {
     std::uint64_t bytes = 0;
   };
   Status load();
+  [[nodiscard]] std::int64_t now_seconds() const;
+  [[nodiscard]] bool expired(const StoredFile& file) const;
+  Status remove_locked(const StoredFile& file);
   Status describe(const StoredFile& file);
   [[nodiscard]] Status check_room(const std::string& owner, Held more) const;
   void hold(const std::string& owner, Held more);

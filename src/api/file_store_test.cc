@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "access/access_testing.h"
 #include "testing/temporary_directory.h"
 
 namespace daybreak::api {
@@ -118,6 +119,52 @@ TEST(FileStore, AnOwnerHasItsShareAndNobodyElseIsKeptOut) {
   EXPECT_FALSE(store->put("", "c", "batch", "key:1"));
   EXPECT_FALSE(store->put(std::string(21, 'x'), "a", "batch", ""));
   EXPECT_TRUE(store->put(std::string(20, 'x'), "a", "batch", ""));
+}
+
+TEST(FileStore, AFileEndsWhenItWasToAndNotBefore) {
+  const TemporaryDirectory dir;
+  access::ManualUtc utc;
+  const auto open = [&] {
+    return *FileStore::open({.directory = dir.path().string(), .max_bytes = 100, .utc = &utc},
+                            [n = utc.now()]() mutable { return static_cast<std::uint64_t>(++n); });
+  };
+  auto store = open();
+  const auto nobody = [](std::string_view) { return false; };
+  const StoredFile kept = *store->put("stays", "a", "batch", "o");
+  const StoredFile file = *store->put(std::string(90, 'x'), "b", "batch", "o", 3600);
+  EXPECT_EQ(kept.expires_at, 0);
+  EXPECT_NE(kept.json().find(R"("expires_at":null)"), std::string::npos) << kept.json();
+  EXPECT_EQ(file.expires_at, file.created_at + 3600);
+  const std::string said = R"("expires_at":)" + std::to_string(file.expires_at) + ",";
+  EXPECT_NE(file.json().find(said), std::string::npos) << file.json();
+  const std::string outcome = store->new_id();
+  dir.write(outcome, "12345");
+  EXPECT_EQ(store->adopt(outcome, "out", "batch_output", "o", 7200)->expires_at,
+            file.created_at + 7200);
+  utc.advance_us(3600 * access::kMicrosPerSecond - 1);
+  store = open();  // another server knows the end too
+  ASSERT_TRUE(store->remove_expired(nobody));
+  EXPECT_EQ(store->find("o", file.id)->expires_at, file.expires_at);
+  EXPECT_EQ(store->list("o").size(), 3U);
+  utc.advance_us(1);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(store->find("o", file.id).error().code, Errc::kNotFound);
+    EXPECT_EQ(store->content("o", file.id).error().code, Errc::kNotFound);
+    EXPECT_EQ(store->remove("o", file.id).error().code, Errc::kNotFound);
+    EXPECT_EQ(store->list("o").size(), 2U);
+    store = open();
+  }
+  // What a batch needs stays, and takes room.
+  ASSERT_TRUE(store->remove_expired([&](std::string_view id) { return id == file.id; }));
+  EXPECT_EQ(entries(dir), 6U);
+  EXPECT_FALSE(store->put("1", "c", "batch", "o"));
+  ASSERT_TRUE(store->remove_expired(nobody));
+  EXPECT_EQ(entries(dir), 4U);
+  EXPECT_TRUE(store->put(std::string(90, 'x'), "c", "batch", "o"));
+  utc.advance_us(3600 * access::kMicrosPerSecond);
+  ASSERT_TRUE(store->remove_expired(nobody));
+  EXPECT_EQ(store->find("o", outcome).error().code, Errc::kNotFound);
+  EXPECT_EQ(*store->content("o", kept.id), "stays");
 }
 
 TEST(OwnerShare, IsRoundedDownButNeverToNothing) {

@@ -55,6 +55,39 @@ TEST_F(KeyViewTest, AKeySeesTheModelsItMayUse) {
   EXPECT_EQ(Json::parse(body_of(get("/v1/models", one)))["data"][0]["aliases"], Json{"kimi-k3"});
 }
 
+TEST_F(KeyViewTest, AnUnknownModelNamesOnlyThoseTheKeyMayUse) {
+  access::KeySettings settings = access::test_settings();
+  const std::string all = add_key(settings);
+  settings.models = {"kimi-k3", "elsewhere"};
+  const std::string one = add_key(settings);
+  settings.models = {"elsewhere"};
+  const std::string none = add_key(settings);
+  start();
+  const std::string turns = R"("messages":[{"role":"user","content":"hi"}])";
+  for (const auto& [path, rest] : std::vector<std::pair<const char*, std::string>>{
+           {kChat, turns},
+           {"/invocations", turns},
+           {"/v1/completions", R"("prompt":"hi")"},
+           {"/v1/responses", R"("input":"hi")"},
+           {"/v1/responses/input_tokens", R"("input":"hi")"},
+           {kMessages, R"("max_tokens":5,)" + turns},
+           {"/v1/messages/count_tokens", turns},
+           {"/tokenize", R"("prompt":"hi")"},
+           {"/detokenize", R"("tokens":[1])"},
+           {"/v1/tokenizers/estimate-token-count", turns}}) {
+    const std::string body = R"({"model":"gpt-x",)" + rest + "}";
+    const auto message = [&](const std::string& key) {
+      const std::string reply = post(body, bearer(key), path);
+      EXPECT_EQ(status_of(reply), 404) << path << reply;
+      const std::string text = error_of(reply)["message"];
+      return text.substr(text.find("no model"));
+    };
+    EXPECT_EQ(message(all), "no model 'gpt-x' here, expected nano or kimi-k3") << path;
+    EXPECT_EQ(message(one), "no model 'gpt-x' here, expected kimi-k3") << path;
+    EXPECT_EQ(message(none), "no model 'gpt-x' here, nor any other that this key may use") << path;
+  }
+}
+
 TEST_F(KeyViewTest, TheDocumentSaysWhichKeyARouteNeeds) {
   add_key(access::test_settings());
   start();

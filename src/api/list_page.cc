@@ -15,12 +15,14 @@ Result<bool> read_list_parameter(std::string_view name, std::string_view value,
     const char* const end = value.data() + value.size();
     const auto [at, fault] = std::from_chars(value.data(), end, out.limit);
     if (fault != std::errc{} || at != end || out.limit < 1 || out.limit > max_limit) {
-      return Error{Errc::kInvalidArgument,
-                   "limit: expected an integer from 1 to " + std::to_string(max_limit)};
+      return Error{Errc::kInvalidArgument, "limit: expected an integer from 1 to " +
+                                               std::to_string(max_limit) + ", found '" +
+                                               printable(value, 64) + "'"};
     }
   } else if (name == "order") {
     if (value != "asc" && value != "desc") {
-      return Error{Errc::kInvalidArgument, "order: expected \"asc\" or \"desc\""};
+      return Error{Errc::kInvalidArgument,
+                   "order: expected \"asc\" or \"desc\", found '" + printable(value, 64) + "'"};
     }
     out.ascending = value == "asc";
   } else if (name == "after") {
@@ -51,7 +53,9 @@ Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_l
     if (name == "purpose") {
       out.purpose = value;
     } else if (!known && !name.empty()) {
-      return Error{Errc::kInvalidArgument, printable(name, 64) + ": no such parameter"};
+      return Error{Errc::kInvalidArgument, printable(name, 64) +
+                                               ": no such parameter, expected limit, order, after "
+                                               "or, of files, purpose"};
     }
     return ok();
   };

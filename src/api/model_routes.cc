@@ -140,8 +140,7 @@ Result<Json> anthropic_models(const Context& context, const ModelNames& names,
 Result<Json> models_answer(const Context& context, const http::Exchange& exchange) {
   const http::Request& request = exchange.request();
   DAYBREAK_TRY(const access::Caller caller, caller_of(context, request, access::Scope::kInference));
-  ModelNames names = *context.names.get();
-  std::erase_if(names, [&](const auto& name) { return !access::allows_model(*caller, name); });
+  const ModelNames names = usable_models(context, *caller);
   const bool anthropic = speaks_anthropic(request);
   if (exchange.parameters().empty()) {
     return anthropic ? anthropic_models(context, names, request.query)
@@ -149,7 +148,9 @@ Result<Json> models_answer(const Context& context, const http::Exchange& exchang
   }
   const std::string& name = exchange.parameters().front();
   if (std::ranges::find(names, name) == names.end()) {
-    return unknown_model(name, names);
+    Error error = unknown_model(name);
+    add_models(error, names);
+    return error;
   }
   return anthropic ? anthropic_model(context, name) : openai_model(context, names, name);
 }

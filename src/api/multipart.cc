@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/json_document.h"
 #include "http/message.h"
 
 namespace daybreak::api {
@@ -54,7 +55,9 @@ std::optional<std::pair<std::string_view, std::string>> take_parameter(std::stri
 Result<std::string> boundary_of(std::string_view content_type) {
   const std::string_view type = trimmed(content_type.substr(0, content_type.find(';')));
   if (!http::same_name(type, "multipart/form-data")) {
-    return bad("expected this Content-Type");
+    return Error{Errc::kInvalidArgument,
+                 "Content-Type: expected multipart/form-data, found " +
+                     (type.empty() ? "nothing" : "'" + printable(type, 64) + "'")};
   }
   std::string_view rest = content_type;
   while (auto parameter = take_parameter(rest)) {

@@ -52,7 +52,9 @@ constexpr std::string_view kSchemas = R"({
     "required": ["type", "message"], "properties": {"type": {"type": "string"}, "message": {"type": "string"}}}}},
   "AnyError": {"oneOf": [{"$ref": "#/components/schemas/Error"}, {"$ref": "#/components/schemas/AnthropicError"}]},
   "Upload": {"type": "object", "required": ["file", "purpose"], "properties": {
-    "file": {"type": "string", "contentMediaType": "application/octet-stream"}, "purpose": {"const": "batch"}}},
+    "file": {"type": "string", "contentMediaType": "application/octet-stream"}, "purpose": {"const": "batch"},
+    "expires_after[anchor]": {"const": "created_at"},
+    "expires_after[seconds]": {"type": "integer", "minimum": 3600, "maximum": 2592000}}},
   "Deleted": {"type": "object", "required": ["id", "object", "deleted"], "properties": {"id": {"type": "string"},
     "object": {"enum": ["file", "response"]}, "deleted": {"const": true}}},
   "Page": {"type": "object", "required": ["object", "data", "first_id", "last_id", "has_more"], "properties": {
@@ -169,7 +171,7 @@ Json& properties_of(Json& body, std::string_view& name) {
   return (*owner)["properties"];
 }
 
-// What is ignored, and what is unknown, may hold anything.
+// What is ignored, and what is unknown, is not described.
 Json body_schema(const Body& body) {
   Json out = {{"type", "object"}};
   out.update(Json::parse(body.required));

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -361,12 +360,17 @@ TEST(OpenApi, DescribedFieldsAreTheFieldsThatAreRead) {
     return api.post(body.dump(), route.path).find("x-daybreak-ignored-fields: " + name) !=
            std::string::npos;
   };
-  const std::vector<Route> all = routes();
-  for (const Route& route : std::span(all).first(4)) {  // the others have no such header
+  for (const Route& route : routes()) {
+    const std::string_view path = route.path;
+    if (path.ends_with("count_tokens") || path == "/v1/batches") {
+      continue;  // they have no such header
+    }
     EXPECT_TRUE(ignored(route, "zzz", 1)) << route.path;
     for (const FieldRule& rule : route.fields.rules()) {
       if (rule.verdict == FieldVerdict::kIgnored && rule.top_level()) {
-        EXPECT_TRUE(ignored(route, std::string(rule.name), 1)) << route.path << " " << rule.name;
+        const Json value = rule.name == "verbosity" ? Json("low") : Json(1);
+        EXPECT_TRUE(ignored(route, std::string(rule.name), value))
+            << route.path << " " << rule.name;
       }
     }
   }

@@ -73,7 +73,9 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   };
   co_await on_worker(context, work);
   if (!*prepared) {
-    co_return co_await refuse(exchange, refusal, (*prepared).error(), admission.headers());
+    Error error = prepared->error();
+    admission.add_models(error);
+    co_return co_await refuse(exchange, refusal, error, admission.headers());
   }
   Call& call = ***prepared;
   PreparedChat& chat = call.chat();

@@ -27,15 +27,18 @@ Status check_served(std::string_view name, const Context& context) {
   if (name.empty() || std::ranges::find(*names, name) != names->end()) {
     return ok();
   }
-  return unknown_model(name, *names);
+  return unknown_model(name);
 }
 
-Error unknown_model(std::string_view name, const std::vector<std::string>& served) {
-  return {Errc::kNotFound,
-          fmt::format("model: no model '{}' here, expected {}", name,
-                      served.empty() ? "one that this key may use: there is none"
-                                     : fmt::format("{}", fmt::join(served, " or "))),
-          chat::kModelNotFound};
+Error unknown_model(std::string_view name) {
+  return {Errc::kNotFound, fmt::format("model: no model '{}' here", name), chat::kModelNotFound};
+}
+
+void add_models(Error& error, const std::vector<std::string>& names) {
+  if (error.reason == chat::kModelNotFound) {
+    error.message += names.empty() ? ", nor any other that this key may use"
+                                   : fmt::format(", expected {}", fmt::join(names, " or "));
+  }
 }
 
 std::string served_name_in(std::string_view body, const Context& context) {

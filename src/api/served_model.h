@@ -16,8 +16,12 @@ namespace daybreak::api {
 // Errors: unknown_model() unless `name` is empty or one under which the model is served.
 [[nodiscard]] Status check_served(std::string_view name, const Context& context);
 
-// Returns the error for a name that is none of `served`: those that the caller may use.
-[[nodiscard]] Error unknown_model(std::string_view name, const std::vector<std::string>& served);
+// Returns the error for a name under which no model is served. Where the caller is known,
+// add_models() says which names he may use.
+[[nodiscard]] Error unknown_model(std::string_view name);
+
+// Adds to unknown_model(), and to no other error, the names that a caller may use.
+void add_models(Error& error, const std::vector<std::string>& names);
 
 // Returns the name of the model that a request's body has, or "" if that is none under which one is
 // served. For a request that has been refused: whatever is wrong with it is no error here.

@@ -190,6 +190,11 @@ std::map<std::string, http::Handler, std::less<>> Service::batch_handlers() {
 
 void Service::attach(http::ServerOptions& options) {
   options.error_reply = http_error_response;
+  options.on_body_refused = [refused = context_->metrics.counter(
+                                 "daybreak_http_bodies_refused_total",
+                                 "Requests refused for want of memory for bodies")]() mutable {
+    refused.add();
+  };
   options.on_finished = [this](const http::AccessRecord& one) { record(one); };
 }
 

@@ -56,5 +56,16 @@ TEST(StatusRoutes, MetricsCountRequestsByRouteAndCode) {
   }
 }
 
+TEST(StatusRoutes, MetricsCountBodiesThatFoundNoRoom) {
+  TestApi api(TestApi::says("x"));
+  EXPECT_NE(body_of(api.get("/metrics")).find("\ndaybreak_http_bodies_refused_total 0\n"),
+            std::string::npos);
+  http::ServerOptions options;
+  api.service->attach(options);
+  options.on_body_refused();
+  EXPECT_NE(body_of(api.get("/metrics")).find("\ndaybreak_http_bodies_refused_total 1\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace daybreak::api

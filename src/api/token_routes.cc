@@ -11,9 +11,11 @@
 #include "api/admission.h"
 #include "api/completion_request.h"
 #include "api/error_reply.h"
+#include "api/ignored_fields.h"
 #include "api/served_model.h"
 #include "base/json_tree.h"
 #include "chat/chat_request.h"
+#include "chat/field_table.h"
 #include "chat/render.h"
 #include "chat/request_fields.h"
 #include "chat/response_json.h"
@@ -29,6 +31,7 @@ using http::Task;
 struct Answer {
   std::string model;
   std::string json;
+  std::vector<std::string> ignored = {};  // fields that changed nothing
 };
 using Work = Result<Answer> (*)(const std::string& body, const Context& context);
 
@@ -38,6 +41,7 @@ http::Handler on_body(Context& context, Work work) {
       DAYBREAK_TRY(Answer answer, work(request.body, all));
       Counted out{.model = std::move(answer.model), .response = {}};
       out.response.body = std::move(answer.json);
+      out.response.headers = ignored_fields_headers(answer.ignored);
       return out;
     };
     co_await answer_counted(context, exchange, protocol_error_response, count);
@@ -47,10 +51,12 @@ http::Handler on_body(Context& context, Work work) {
 struct Body {
   JsonNode tree;
   std::string model;
+  std::vector<std::string> ignored;
 };
 
-// A body that may hold as many token ids as the context.
-Result<Body> parse_body(const std::string& body, const Context& context) {
+// A body that may hold as many token ids as the context, of a route with those `fields`.
+Result<Body> parse_body(const std::string& body, const chat::FieldTable& fields,
+                        const Context& context) {
   const chat::ChatLimits& limits = context.options.limits;
   Body out;
   DAYBREAK_TRY(out.tree, parse_json_tree(body, {.max_depth = limits.max_depth,
@@ -58,6 +64,7 @@ Result<Body> parse_body(const std::string& body, const Context& context) {
                                                               context.generator.context_tokens()}));
   const Field root(out.tree, "");
   DAYBREAK_CHECK_OK(root.object());
+  DAYBREAK_CHECK_OK(fields.judge(root, out.ignored));
   if (const auto model = root.find("model")) {
     DAYBREAK_TRY(out.model, model->string(limits.max_name_bytes));
     DAYBREAK_CHECK_OK(check_served(out.model, context));
@@ -73,6 +80,7 @@ Result<bool> read_flag(const Field& root, std::string_view key, bool absent) {
 struct RenderedChat {
   std::string model;
   chat::Prompt prompt;
+  std::vector<std::string> ignored;
 };
 
 // The prompt of a chat request, as /v1/chat/completions would have it.
@@ -80,7 +88,8 @@ Result<RenderedChat> render_chat(const std::string& body, const Context& context
   DAYBREAK_TRY(chat::ChatRequest request, chat::parse_chat_request(body, context.options.limits));
   DAYBREAK_CHECK_OK(check_served(request.model, context));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(request, *context.tokenizer));
-  return RenderedChat{std::move(request.model), std::move(prompt)};
+  return RenderedChat{std::move(request.model), std::move(prompt),
+                      std::move(request.ignored_fields)};
 }
 
 Result<std::vector<TokenId>> ids_to_tokenize(const Field& root, const std::string& body,
@@ -109,7 +118,7 @@ Result<std::vector<TokenId>> ids_to_tokenize(const Field& root, const std::strin
 }
 
 Result<Answer> tokenize(const std::string& body, const Context& context) {
-  DAYBREAK_TRY(Body parsed, parse_body(body, context));
+  DAYBREAK_TRY(Body parsed, parse_body(body, chat::tokenize_fields(), context));
   const Field root(parsed.tree, "");
   DAYBREAK_TRY(const bool texts, read_flag(root, "return_token_strs", false));
   DAYBREAK_TRY(const std::vector<TokenId> ids, ids_to_tokenize(root, body, context));
@@ -121,18 +130,18 @@ Result<Answer> tokenize(const std::string& body, const Context& context) {
   }
   out += "],\"token_strs\":";
   if (!texts) {
-    return Answer{std::move(parsed.model), out + "null}"};
+    return Answer{std::move(parsed.model), out + "null}", std::move(parsed.ignored)};
   }
   out += '[';
   for (std::size_t i = 0; i < ids.size(); ++i) {
     out += i > 0 ? "," : "";
     chat::append_json_text(out, context.tokenizer->bytes_of(ids[i]));
   }
-  return Answer{std::move(parsed.model), out + "]}"};
+  return Answer{std::move(parsed.model), out + "]}", std::move(parsed.ignored)};
 }
 
 Result<Answer> detokenize(const std::string& body, const Context& context) {
-  DAYBREAK_TRY(Body parsed, parse_body(body, context));
+  DAYBREAK_TRY(Body parsed, parse_body(body, chat::detokenize_fields(), context));
   const auto tokens = Field(parsed.tree, "").find("tokens");
   if (!tokens) {
     return Error{Errc::kInvalidArgument, "tokens: expected an array of token ids, found nothing"};
@@ -142,13 +151,14 @@ Result<Answer> detokenize(const std::string& body, const Context& context) {
                read_token_ids(*tokens, context.options.limits, kAny));
   std::string out = "{\"prompt\":";
   chat::append_json_text(out, context.tokenizer->decode(ids));
-  return Answer{std::move(parsed.model), out + "}"};
+  return Answer{std::move(parsed.model), out + "}", std::move(parsed.ignored)};
 }
 
 Result<Answer> estimate_token_count(const std::string& body, const Context& context) {
   DAYBREAK_TRY(RenderedChat chat, render_chat(body, context));
-  return Answer{std::move(chat.model), "{\"data\":{\"total_tokens\":" +
-                                           std::to_string(chat.prompt.billed_tokens()) + "}}"};
+  return Answer{std::move(chat.model),
+                "{\"data\":{\"total_tokens\":" + std::to_string(chat.prompt.billed_tokens()) + "}}",
+                std::move(chat.ignored)};
 }
 
 }  // namespace

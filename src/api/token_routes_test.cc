@@ -55,6 +55,28 @@ TEST(TokenRoutes, IdsBecomeTheirText) {
   }
 }
 
+TEST(TokenRoutes, WhatChangesNothingIsNamed) {
+  TestApi api(TestApi::says("x"));
+  const auto ignored = [&](const char* path, const std::string& body) {
+    const std::string reply = api.post(body, path);
+    EXPECT_EQ(testing::status_of(reply), 200) << reply;
+    const std::string name = "\r\nx-daybreak-ignored-fields: ";
+    const std::size_t at = reply.find(name);
+    return at == reply.npos
+               ? ""
+               : reply.substr(at + name.size(), reply.find("\r\n", at + 2) - at - name.size());
+  };
+  EXPECT_EQ(ignored("/tokenize", R"({"prompt":"a","return_token_strings":true,"other":null})"),
+            "return_token_strings");
+  EXPECT_EQ(ignored("/tokenize", R"({"prompt":"a","model":"nano","add_special_tokens":true})"), "");
+  EXPECT_EQ(ignored("/tokenize", chat_body(R"("temperature":0.5,"reasoning_effort":"low")")),
+            "temperature");
+  EXPECT_EQ(ignored("/detokenize", R"({"tokens":[1],"skip_special_tokens":true})"),
+            "skip_special_tokens");
+  EXPECT_EQ(ignored("/v1/tokenizers/estimate-token-count", chat_body(R"("temprature":0.5)")),
+            "temprature");
+}
+
 TEST(TokenRoutes, WhatIsWrongIsNamed) {
   TestApi api(TestApi::says("x"));
   struct Bad {

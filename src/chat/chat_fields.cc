@@ -111,6 +111,7 @@ constexpr auto kRules = std::to_array<FieldRule>({
 
     // No part of the answer.
     {"store", kOpenAi, kIgnored, "false", "no answer is stored"},
+    {"verbosity", kOpenAi, kIgnored, R"("medium")", kNoVerbosity},
     {"metadata", kOpenAi, kIgnored, "{}", "belongs to stored answers"},
     {"prediction", kOpenAi, kIgnored, "", "would change the speed only"},
     {"prompt_cache_retention", kOpenAi, kIgnored, "", "caches are the server's affair"},
@@ -130,7 +131,6 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "the older form of `tool_calls`: say `tool_calls`"},
     {"messages[].audio", kOpenAi, kRefused, "", "the model hears nothing"},
     {"messages[].prefix", kOther, kRefused, "false", "say `partial`"},
-    {"verbosity", kOpenAi, kRefused, R"("medium")", "the model has no such control"},
     {"modalities", kOpenAi, kRefused, R"(["text"])", "answers are text"},
     {"audio", kOpenAi, kRefused, "", "answers are text"},
     {"web_search_options", kOpenAi, kRefused, "", "there is no search: declare a tool"},

@@ -145,6 +145,7 @@ Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& 
   if (const auto format = root.find("response_format")) {
     DAYBREAK_TRY(request.response_format, read_response_format(*format, limits));
   }
+  DAYBREAK_CHECK_OK(check_verbosity(root));
   DAYBREAK_TRY(request.output,
                read_output_form(root, request.response_format, request.tool_choice, limits));
   return request;

@@ -41,6 +41,8 @@ constexpr auto kCompletion = std::to_array<FieldRule>({
     {"response_format", kOpenAi, kYes, kObject, "enforced; nothing of it is in the prompt"},
 
     {"max_completion_tokens", kOpenAi, kRefused, "", "not a field of this route: say `max_tokens`"},
+    {"messages", kOpenAi, kRefused, "",
+     "not a field of this route: say `prompt`, or ask /v1/chat/completions"},
     {"functions", kOpenAi, kRefused, "[]", kNoTurns},
     {"function_call", kOpenAi, kRefused, R"("none" or "auto")", kNoTurns},
     {"web_search_options", kOpenAi, kRefused, "", kNoTurns},
@@ -48,6 +50,7 @@ constexpr auto kCompletion = std::to_array<FieldRule>({
     {"include_reasoning", kVllm, kRefused, "true", kNoTurns},
     {"separate_reasoning", kOther, kRefused, "true", kNoTurns},
     {"stream_reasoning", kOther, kRefused, "true", kNoTurns},
+    {"verbosity", kOpenAi, kRefused, R"("medium")", "not a field of this route"},
     {"suffix", kOpenAi, kRefused, "", "this model continues a text, it does not fill gaps"},
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// JSON Schemas that the tables of fields share.
+// JSON Schemas and texts that the tables of fields share.
 
 #include <string_view>
 
@@ -17,6 +17,9 @@ inline constexpr std::string_view kTextPairs =
     R"({"type":"object","maxProperties":16,"additionalProperties":{"type":"string"}})";
 inline constexpr std::string_view kTextOrObject = R"({"type":["string","object"]})";
 inline constexpr std::string_view kInteger = R"({"type":"integer"})";
+// Why chat's `verbosity` and the Responses API's `text.verbosity` are ignored.
+inline constexpr std::string_view kNoVerbosity =
+    "`low`, `medium` or `high`, else refused; nothing makes an answer longer or shorter";
 inline constexpr std::string_view kAnswerLength =
     R"({"type":"integer","minimum":1,"maximum":4294967296})";
 inline constexpr std::string_view kAnyLength =

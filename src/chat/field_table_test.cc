@@ -9,6 +9,8 @@
 #include <string>
 
 #include "chat/chat_request.h"
+#include "chat/responses_item.h"
+#include "chat/responses_request.h"
 
 namespace daybreak::chat {
 namespace {
@@ -227,7 +229,9 @@ TEST(FieldTable, EveryIgnoredFieldIsListedUnlessItAsksForNothing) {
     if (rule.verdict != FieldVerdict::kIgnored) {
       continue;
     }
-    const auto request = parse_chat_request(at(rule, "\"x\""));
+    // One that says nothing here must say it right all the same.
+    const std::string said = rule.name == "verbosity" ? "\"low\"" : "\"x\"";
+    const auto request = parse_chat_request(at(rule, said));
     ASSERT_TRUE(request) << rule.name;
     EXPECT_EQ(request->ignored_fields, (std::vector<std::string>{std::string(rule.name)}));
     std::vector<std::string_view> quiet = rule.neutral_values();
@@ -237,6 +241,27 @@ TEST(FieldTable, EveryIgnoredFieldIsListedUnlessItAsksForNothing) {
           << rule.name;
     }
   }
+}
+
+TEST(FieldTable, VerbosityIsIgnoredOnBothRoutesAndCheckedOnBoth) {
+  const auto ask = [](const std::string& value) {
+    const auto chat = parse_chat_request(body_of("\"verbosity\":" + value));
+    const auto responses = parse_responses_request(
+        R"({"input":"q","text":{"verbosity":)" + value + "}}", ResponsesHistory());
+    return std::pair(
+        chat ? chat->ignored_fields : std::vector{chat.error().message},
+        responses ? responses->chat.ignored_fields : std::vector{responses.error().message});
+  };
+  using Both = std::pair<std::vector<std::string>, std::vector<std::string>>;
+  EXPECT_EQ(ask("\"low\""), Both({"verbosity"}, {"text.verbosity"}));
+  EXPECT_EQ(ask("\"high\""), Both({"verbosity"}, {"text.verbosity"}));
+  EXPECT_EQ(ask("\"medium\""), Both());
+  EXPECT_EQ(ask("null"), Both());
+  for (const std::string value : {"\"mid\"", "\"\"", "2", "true"}) {
+    const std::string fault = "verbosity: expected \"low\", \"medium\" or \"high\", found " + value;
+    EXPECT_EQ(ask(value), Both({fault}, {"text." + fault}));
+  }
+  EXPECT_TRUE(ask("[\"low\"]").first.front().ends_with("found an array"));
 }
 
 // A field that changes a chat answer would change theirs.

@@ -170,4 +170,16 @@ Result<OutputForm> read_output_form(const Field& root, const ResponseFormat& for
   return found && !forced ? *std::move(found) : OutputForm{};
 }
 
+Status check_verbosity(const Field& owner) {
+  const auto field = owner.find("verbosity");
+  if (!field) {
+    return ok();
+  }
+  const std::string_view name = field->node().text;
+  const bool known = name == "low" || name == "medium" || name == "high";
+  return field->is(JsonNode::Kind::kString) && known
+             ? ok()
+             : Status(field->expected("\"low\", \"medium\" or \"high\""));
+}
+
 }  // namespace daybreak::chat

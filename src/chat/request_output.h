@@ -19,4 +19,8 @@ namespace daybreak::chat {
                                                   const ToolChoice& tool_choice,
                                                   const ChatLimits& limits);
 
+// Checks `verbosity` of an object that may have it, the whole request or the Responses API's text:
+// it is ignored, but only what it can say. Errors: kInvalidArgument.
+[[nodiscard]] Status check_verbosity(const Field& owner);
+
 }  // namespace daybreak::chat

@@ -59,7 +59,7 @@ constexpr auto kRules = std::to_array<FieldRule>({
      "`disabled`; `auto` is ignored: nothing is ever dropped, a conversation that does not fit "
      "gets 400"},
 
-    {"text.verbosity", kOpenAi, kIgnored, "", "nothing makes an answer longer or shorter"},
+    {"text.verbosity", kOpenAi, kIgnored, R"("medium")", kNoVerbosity},
     {"reasoning.summary", kOpenAi, kIgnored, "", "nothing writes summaries: see the reasoning"},
     {"stream_options.include_obfuscation", kOpenAi, kIgnored, "false", "no padding is sent"},
     {"max_tool_calls", kOpenAi, kIgnored, "", "it counts calls of hosted tools; there are none"},
@@ -84,6 +84,7 @@ constexpr auto kRules = std::to_array<FieldRule>({
     {"regex", kOther, kRefused, "", kOfGrammar},
     {"ebnf", kOther, kRefused, "", kOfGrammar},
     {"grammar", kOther, kRefused, "", kOfGrammar},
+    {"verbosity", kOpenAi, kRefused, R"("medium")", "not a field of this route: say `text`"},
     {"return_token_ids", kVllm, kRefused, "false", "not a field of this route"},
     {"reasoning_effort", kOpenAi, kRefused, "", kOfEffort},
     {"thinking", kMoonshot, kRefused, "", kOfEffort},

@@ -10,6 +10,7 @@
 #include "base/json_document.h"
 #include "chat/field_table.h"
 #include "chat/python_json.h"
+#include "chat/request_output.h"
 #include "chat/request_tools.h"
 
 namespace daybreak::chat {
@@ -233,6 +234,7 @@ Result<ResponsesText> read_responses_text(const Field& root, const ToolChoice& c
   }
   DAYBREAK_CHECK_OK(field->object());
   DAYBREAK_CHECK_OK(responses_fields().judge(*field, ignored));
+  DAYBREAK_CHECK_OK(check_verbosity(*field));
   if (const auto format = field->find("format")) {
     DAYBREAK_CHECK_OK(read_format(*format, limits, text));
   }

@@ -34,7 +34,7 @@ struct ResponsesText {
 };
 
 // Reads text. A forced call leaves the form in the prompt alone, as on the chat route. A verbosity
-// is put into `ignored`: nothing here makes an answer longer or shorter.
+// but "medium" is put into `ignored`: nothing here makes an answer longer or shorter.
 // Errors: kInvalidArgument.
 [[nodiscard]] Result<ResponsesText> read_responses_text(const Field& root, const ToolChoice& choice,
                                                         const ChatLimits& limits,

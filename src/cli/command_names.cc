@@ -7,7 +7,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -16,23 +15,15 @@
 namespace daybreak::cli {
 namespace {
 
-constexpr std::size_t kLongestCompared = 32;  // no command is longer: the rest only costs time
-
 Error unknown_command(CLI::App& parent, const std::string& name, const std::string& word) {
-  const std::string_view compared = std::string_view(word).substr(0, kLongestCompared);
-  std::string nearest;
-  std::size_t best = std::numeric_limits<std::size_t>::max();
+  std::vector<std::string_view> names;
   for (const CLI::App* sub : named_subcommands(parent)) {
-    const std::size_t distance = edit_distance(compared, sub->get_name());
-    if (distance < best) {
-      best = distance;
-      nearest = sub->get_name();
-    }
+    names.push_back(sub->get_name());
   }
+  const std::string_view meant = nearest_name(word, names);
   std::string text = fmt::format("unknown command '{}'", word);
-  // Half of the letters wrong is another word, not a slip.
-  text += best * 2 <= nearest.size() ? fmt::format("; did you mean '{}'?", nearest)
-                                     : fmt::format("; '{} --help' lists them", name);
+  text += meant.empty() ? fmt::format("; '{} --help' lists them", name)
+                        : fmt::format("; did you mean '{}'?", meant);
   return {Errc::kInvalidArgument, std::move(text)};
 }
 

@@ -14,6 +14,7 @@
 #include "cli/inspect_report.h"
 #include "cli/model_path.h"
 #include "cli/read_display.h"
+#include "engine/model_runner.h"
 
 namespace daybreak::cli {
 namespace {
@@ -56,6 +57,10 @@ void register_inspect(Command root) {
       .in_range(1, model::kMaxPositions, "POSITIVE");
   sub.add_option("--slots", options->slots, "sequences at once in the memory plan")
       .in_range(1, model::kMaxPlanSlots, "POSITIVE")
+      .show_default();
+  sub.add_option("--state-checkpoints", options->state_checkpoints,
+                 "copies of states that a server keeps for later requests, as its setting")
+      .in_range(0, engine::kMaxCheckpoints, "UINT")
       .show_default();
   sub.add_flag("--bf16-cache", options->bf16_cache, "plan for a bf16 cache; this build keeps fp32");
   sub.runs([options] { return run(*options); });

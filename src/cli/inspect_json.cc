@@ -58,6 +58,7 @@ Json memory_json(const InspectReport& report) {
   const model::MemoryPlan& plan = report.plan;
   return {{"context", plan.options.context},
           {"slots", plan.options.slots},
+          {"state_checkpoints", plan.options.checkpoints},
           {"cache_format", plan.options.format == model::StateFormat::kF32 ? "f32" : "bf16"},
           {"weights", plan.weights},
           {"copies", plan.copies},
@@ -67,6 +68,7 @@ Json memory_json(const InspectReport& report) {
           {"attn_res_per_token_in_flight", plan.residual_per_token},
           {"cache", plan.cache},
           {"sequences", plan.sequences},
+          {"checkpoints", plan.checkpoints},
           {"in_flight", plan.in_flight},
           {"total", plan.total},
           {"machine", report.memory_total},

@@ -93,6 +93,7 @@ Result<InspectReport> inspect(const std::filesystem::path& path, const InspectOp
                model::plan_memory(report.config, report.size.total.bytes,
                                   {.context = context,
                                    .slots = options.slots,
+                                   .checkpoints = options.state_checkpoints,
                                    .format = options.bf16_cache ? model::StateFormat::kBf16
                                                                 : model::StateFormat::kF32}));
   report.memory_total = read_machine().usable_memory();

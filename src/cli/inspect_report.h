@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/server_config.h"
 #include "model/checkpoint.h"
 #include "model/config.h"
 #include "model/memory_plan.h"
@@ -27,6 +28,7 @@ struct InspectOptions {
   bool layers = false;
   std::uint64_t context = 0;  // 0: the smaller of kDefaultContext and what the model allows
   std::uint64_t slots = 1;
+  std::uint64_t state_checkpoints = ServerConfig{}.state_checkpoints;
   bool bf16_cache = false;
 };
 inline constexpr std::uint64_t kDefaultContext = 8192;

@@ -68,6 +68,18 @@ TEST(Inspect, TextShowsTheSameFiguresGrouped) {
   EXPECT_NE(inspect_text(*report, false, true).find("\x1b[1m"), std::string::npos);
 }
 
+TEST(Inspect, StateCheckpointsAreALineOfTheirOwn) {
+  const auto report = inspect(fixture("k3"), {}, {});
+  ASSERT_TRUE(report);
+  const Json memory = Json::parse(inspect_json(*report))["memory"];
+  EXPECT_EQ(memory["state_checkpoints"], 16);
+  EXPECT_EQ(memory["checkpoints"], std::uint64_t{16} * (434'110'464 + 30'523'392));
+  const std::string text = inspect_text(*report, false, false);
+  EXPECT_NE(text.find("16 of 464,633,856, at most"), std::string::npos) << text;
+  const auto none = inspect(fixture("k3"), {.state_checkpoints = 0}, {});
+  EXPECT_EQ(none->plan.total, report->plan.total - report->plan.checkpoints);
+}
+
 TEST(Inspect, TheMachineIsCompared) {
   auto report = inspect(fixture("k3"), {}, {});
   ASSERT_TRUE(report);

@@ -117,6 +117,10 @@ std::string memory_rows(const model::MemoryPlan& plan) {
   row("sequence state", plan.sequences,
       "each " + grouped(plan.state_per_sequence) + " KDA + " + grouped(plan.conv_per_sequence) +
           " convolution");
+  row("state checkpoints", plan.checkpoints,
+      grouped(plan.options.checkpoints) + " of " +
+          grouped(plan.state_per_sequence + plan.conv_per_sequence) +
+          ", at most, in a server (state_checkpoints)");
   row("in flight", plan.in_flight,
       grouped(plan.residual_per_token) + " of residuals per token, " +
           std::to_string(plan.options.tokens_in_flight) + " at once");
@@ -142,7 +146,8 @@ std::string verdict(const InspectReport& report, bool colour) {
            ";\n  weights that are not in memory would be read from the disk for every token\n";
   }
   return "  " + paint("does not fit", Colour::kRed, colour) + ": " + missing +
-         ";\n  cache and state alone are too large: use a smaller --context or fewer --slots\n";
+         ";\n  cache and state alone are too large: use a smaller --context, fewer --slots or\n  "
+         "--state-checkpoints\n";
 }
 
 std::string checkpoint_text(const InspectReport& report, bool colour) {

@@ -81,6 +81,20 @@ TEST(ServeClient, LogSaysTheModelAndOnlySettingsThatDiffer) {
   EXPECT_NE(log.find(" max_positions=128 max_sequences=2\n"), std::string::npos) << log;
 }
 
+TEST(ServeClient, WarnsWhereOtherMachinesReachItWithoutKeys) {
+  const std::string warning = "no API keys: whoever reaches this address may use the server";
+  const auto started = [&](const std::string& host) {
+    Child child(serve({"--host", host}));
+    EXPECT_TRUE(child.read_line().starts_with("listening on http://"));
+    child.signal(SIGTERM);
+    EXPECT_EQ(child.wait(), 0);
+    return child.read_errors();
+  };
+  EXPECT_NE(started("0.0.0.0").find(warning), std::string::npos);
+  EXPECT_NE(started("::").find(warning), std::string::npos);
+  EXPECT_EQ(started("127.0.0.1").find(warning), std::string::npos);
+}
+
 TEST(ServeClient, RequestsThatDoNotSayHowLongRunSideBySide) {
   Child child(serve({}));
   const std::uint16_t port = port_of(child.read_line());

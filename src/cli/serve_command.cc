@@ -175,6 +175,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   service->attach(options);
   attach_handshake_report(options, log, metrics);
   DAYBREAK_TRY(const auto server, http::Server::start(std::move(options), service->router()));
+  warn_if_open(config, server->on_loopback(), log);
   std::printf("listening on %s\n", server->url().c_str());
   std::fflush(stdout);
 

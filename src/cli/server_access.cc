@@ -46,6 +46,17 @@ Result<std::shared_ptr<access::AccessPolicy>> open_access(const ServerConfig& co
   return policy;
 }
 
+void warn_if_open(const ServerConfig& config, bool loopback, Log& log) {
+  if (loopback || !config.access_db.empty() || !config.tls_client_ca.empty()) {
+    return;
+  }
+  log.warning("no API keys: whoever reaches this address may use the server",
+              {{"host", std::string_view(config.host)},
+               {"settings",
+                "access_db for keys, tls_client_ca for certificates of clients, or "
+                "host: 127.0.0.1"}});
+}
+
 engine::OwnerValidFn owner_valid(std::shared_ptr<const access::AccessPolicy> policy) {
   if (policy == nullptr) {
     return nullptr;

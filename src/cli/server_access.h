@@ -27,6 +27,10 @@ namespace daybreak::cli {
 [[nodiscard]] Result<access::Prices> read_prices(const ServerConfig& config,
                                                  const std::string& model);
 
+// Warns of a server that everybody may use who reaches a port that other machines reach: without
+// keys and without certificates of clients. `loopback`: they do not.
+void warn_if_open(const ServerConfig& config, bool loopback, Log& log);
+
 // Returns whom the engine serves: owners with a valid key. Null, for every one, without a policy.
 [[nodiscard]] engine::OwnerValidFn owner_valid(std::shared_ptr<const access::AccessPolicy> policy);
 

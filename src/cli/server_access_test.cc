@@ -27,6 +27,28 @@ class CountingSlots final : public engine::SlotControl {
   int tasks = 0;
 };
 
+TEST(ServerAccess, AnOpenAddressWithoutKeysIsWarnedOfOnce) {
+  const auto said = [](ServerConfig config, bool loopback) {
+    config.host = "0.0.0.0";
+    std::string out;
+    Log log({.sink = [&out](std::string_view line) { out += std::string(line) + "\n"; }});
+    warn_if_open(config, loopback, log);
+    return out;
+  };
+  const std::string warning = said({}, false);
+  for (const char* part : {"no API keys", "0.0.0.0", "access_db", "tls_client_ca"}) {
+    EXPECT_NE(warning.find(part), std::string::npos) << warning;
+  }
+  EXPECT_EQ(warning.find('\n'), warning.size() - 1);
+  EXPECT_EQ(said({}, true), "");
+  ServerConfig keys;
+  keys.access_db = "a.db";
+  EXPECT_EQ(said(keys, false), "");
+  ServerConfig certificates;
+  certificates.tls_client_ca = "ca.pem";
+  EXPECT_EQ(said(certificates, false), "");
+}
+
 TEST(ServerAccess, WhatIsKeptIsLookedAtWhenKeysHaveChanged) {
   const testing::TemporaryDirectory dir;
   const std::filesystem::path db = dir / "access.db";

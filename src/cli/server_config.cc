@@ -245,10 +245,11 @@ const ServerKey* find_server_key(std::string_view name) {
 }
 
 std::string_view nearest_server_key(std::string_view wrong) {
-  wrong = wrong.substr(0, 64);  // no key is longer: the rest only costs time
-  return std::ranges::min(server_keys(), {},
-                          [&](const ServerKey& key) { return edit_distance(wrong, key.name); })
-      .name;
+  std::vector<std::string_view> names;
+  for (const ServerKey& key : server_keys()) {
+    names.push_back(key.name);
+  }
+  return nearest_name(wrong, names);
 }
 
 std::string server_keys_markdown() {

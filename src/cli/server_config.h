@@ -127,7 +127,7 @@ std::span<const ServerKey> server_keys();
 
 // Returns the key of that name, or null.
 const ServerKey* find_server_key(std::string_view name);
-// Returns the name most like `wrong`.
+// Returns the key that `wrong` must have meant, or "" if it is like none.
 std::string_view nearest_server_key(std::string_view wrong);
 
 // The table of docs/configuration.md.

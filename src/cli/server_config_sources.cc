@@ -52,9 +52,11 @@ Result<SettingTexts> read_mapping(const YAML::Node& root, const std::string& nam
     const std::string key_name = key_node.IsScalar() ? key_node.Scalar() : "?";
     const ServerKey* key = find_server_key(key_name);
     if (key == nullptr) {
+      const std::string_view meant = nearest_server_key(key_name);
       return at(name, key_node.Mark(),
-                fmt::format("unknown key '{}', did you mean '{}'?", key_name,
-                            nearest_server_key(key_name)));
+                fmt::format("unknown key '{}'", key_name) +
+                    (meant.empty() ? "; 'daybreak config' lists them all"
+                                   : fmt::format(", did you mean '{}'?", meant)));
     }
     DAYBREAK_TRY(std::string text, setting_text(entry.second, *key, name));
     SettingText setting{std::move(text), fmt::format("{}:{}", name, key_node.Mark().line + 1)};

@@ -61,7 +61,8 @@ TEST(ServerConfig, FaultsInAFileNameLineAndKey) {
   EXPECT_EQ(fault_of("port: [1, 2]\n"), "f:1: port: expected one value");
   EXPECT_EQ(fault_of("- port\n"), "f:1: expected a mapping of keys to values");
   EXPECT_TRUE(fault_of("a: [\n").starts_with("f:2: not valid YAML: ")) << fault_of("a: [\n");
-  EXPECT_EQ(fault_of("? [a]\n: b\n"), "f:1: unknown key '?', did you mean 'isa'?");
+  EXPECT_EQ(fault_of("? [a]\n: b\n"), "f:1: unknown key '?'; 'daybreak config' lists them all");
+  EXPECT_EQ(fault_of("bogus: 1\n"), "f:1: unknown key 'bogus'; 'daybreak config' lists them all");
   EXPECT_NE(fault_of(std::string(100'000, '[')), "");
   EXPECT_EQ(fault_of(""), "");
   EXPECT_EQ(fault_of("# nothing\n"), "");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,22 @@
 #include "exam/answer_reader.h"
 
 namespace daybreak::exam {
+namespace {
+
+// Returns whether the whole time has passed: no one gave up.
+bool slept(std::chrono::milliseconds time, const std::function<bool()>& give_up) {
+  constexpr std::chrono::milliseconds kPoll{50};
+  const Clock::TimePoint end = Clock::steady().now() + time;
+  while (Clock::steady().now() < end) {
+    if (give_up()) {
+      return false;
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  return !give_up();
+}
+
+}  // namespace
 
 Result<std::string> chat_url(std::string base) {
   const bool http = base.starts_with("http://") || base.starts_with("https://");
@@ -59,6 +76,24 @@ std::string Endpoint::body_of(std::string_view request) const {
 }
 
 Result<Answer> Endpoint::ask(std::string_view request, const std::function<bool()>& give_up) {
+  const std::string body = body_of(request);
+  std::chrono::milliseconds doubled = options_.retry_wait;
+  for (std::size_t again = 0;; ++again) {
+    std::optional<std::chrono::milliseconds> wait = doubled;
+    Result<Answer> answer = ask_once(body, give_up, wait);
+    if (answer || !wait || *wait > kMaxRetryWait || again == kMaxAskedAgain) {
+      return answer;
+    }
+    doubled = std::min(2 * doubled, kMaxRetryWait);
+    if (!slept(*wait, give_up)) {
+      return Error{Errc::kCancelled, "given up"};
+    }
+  }
+}
+
+Result<Answer> Endpoint::ask_once(const std::string& body, const std::function<bool()>& give_up,
+                                  std::optional<std::chrono::milliseconds>& wait) {
+  const std::chrono::milliseconds unsaid = *std::exchange(wait, std::nullopt);
   AnswerReader reader;
   Status read = ok();
   double first_seconds = 0;
@@ -72,8 +107,7 @@ Result<Answer> Endpoint::ask(std::string_view request, const std::function<bool(
     }
     return read.has_value();
   };
-  const auto reply =
-      poster_->post(options_.url, body_of(request), options_.timeout, give_up, on_body);
+  const auto reply = poster_->post(options_.url, body, options_.timeout, give_up, on_body);
   if (!read) {
     return std::move(read).error();
   }
@@ -81,6 +115,10 @@ Result<Answer> Endpoint::ask(std::string_view request, const std::function<bool(
     return reply.error();
   }
   constexpr int kOk = 200;
+  constexpr int kTooManyRequests = 429;
+  if (reply->status == kTooManyRequests) {
+    wait = reply->retry_after ? *reply->retry_after : unsaid;
+  }
   if (reply->status != kOk) {
     return Error{Errc::kUnavailable,
                  fmt::format("HTTP {}: {}", reply->status, error_message(reply->body))};

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -24,6 +25,7 @@ ExamRun run(const TestServer& server, const std::vector<Question>& questions,
   options.endpoint.url = *chat_url(server.url());
   options.endpoint.model = "m";
   options.endpoint.timeout = timeout;
+  options.endpoint.retry_wait = std::chrono::milliseconds(1);
   auto result = run_exam(questions, options);
   EXPECT_TRUE(result);
   return *std::move(result);
@@ -77,6 +79,52 @@ TEST(RunExam, WhatIsRefusedIsNotAnsweredAndTheExamGoesOn) {
   EXPECT_EQ(found.skills[0].right, 3U);
   EXPECT_EQ(found.skills[0].formed, 3U);
   EXPECT_EQ(found.skills[0].first_error, "HTTP 400: no pictures here");
+}
+
+std::string busy(const std::string& retry_after) {
+  return "HTTP/1.1 429 Too Many Requests\r\nRetry-After: " + retry_after +
+         "\r\nContent-Length: 30\r\nConnection: close\r\n\r\n" +
+         R"({"error":{"message":"a rate"}})";
+}
+
+TEST(RunExam, AskedAgainAfterARateButNotForEver) {
+  std::map<std::string, std::size_t> asked;
+  const TestServer server([&](const std::string& request) {
+    const std::string n = number_asked(request);
+    const std::size_t times = ++asked[n];
+    const std::string busy_now = TestServer::refuses("429 Too Many Requests", "a rate");
+    return n == "1"   ? busy_now                                        // always
+           : n == "2" ? busy("61")                                      // a quota of the day
+           : n == "3" ? (times <= 10 ? busy_now : TestServer::says(n))  // just in time
+                      : TestServer::says(n);
+  });
+  const ExamRun done = run(server, numbered_questions(5));
+  ASSERT_TRUE(done.status);
+  EXPECT_TRUE(done.answers[0]);
+  EXPECT_EQ(done.answers[1].error(), (Error{Errc::kUnavailable, "HTTP 429: a rate"}));
+  EXPECT_EQ(asked["1"], kMaxAskedAgain + 1);
+  EXPECT_EQ(done.answers[2].error().message, "HTTP 429: a rate");
+  EXPECT_EQ(asked["2"], 1U);
+  EXPECT_EQ(done.answers[3]->content, "3");
+  EXPECT_EQ(asked["4"], 1U);
+}
+
+TEST(RunExam, WaitsAsLongAsTheServerSaysAndEndsWithTheExam) {
+  std::atomic<std::size_t> asked{0};
+  const TestServer server(
+      [&](const std::string&) { return ++asked == 1 ? busy("1") : TestServer::says("0"); });
+  const auto began = std::chrono::steady_clock::now();
+  const ExamRun done = run(server, numbered_questions(1));
+  ASSERT_TRUE(done.answers[0]);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
+  EXPECT_LT(done.answers[0]->seconds, done.seconds) << "waiting is no time of the answer";
+  const TestServer closed([](const std::string&) { return busy("60"); });
+  EndpointOptions options;
+  options.url = *chat_url(closed.url());
+  auto endpoint = Endpoint::create(options);
+  ASSERT_TRUE(endpoint);
+  const auto given_up = endpoint->ask(R"({"messages":[]})", [&] { return closed.requests() > 0; });
+  EXPECT_EQ(given_up.error().code, Errc::kCancelled);
 }
 
 TEST(RunExam, ConnectionsThatBreakEndItAfterFiveInARow) {

@@ -78,7 +78,8 @@ void Connection::start_deadline() {
   });
 }
 
-// Returns whether requests can be read; what went wrong has been told to the hook.
+// Returns whether requests can be read; what went wrong has been told to the hook, and to a client
+// that speaks plain HTTP in its own words.
 Task<bool> Connection::handshake() {
   if (!transport_.secure()) {
     co_return true;
@@ -95,6 +96,10 @@ Task<bool> Connection::handshake() {
   const bool ours = broken_ && !timed_out_;
   if (!ours && context_.options.on_handshake_failed) {
     context_.options.on_handshake_failed(timed_out_ ? "timeout" : handshake_failure(error));
+  }
+  if (error == plain_http() && !broken_) {
+    begin_request();
+    co_await refuse(400, "this port speaks TLS: use https://", std::nullopt);
   }
   co_return false;
 }
@@ -183,6 +188,9 @@ Task<bool> Connection::read_request() {
       continue;
     }
     if (parser.state() != State::kFailed && !hold_body(parser.body_bytes())) {
+      if (context_.options.on_body_refused) {
+        context_.options.on_body_refused();
+      }
       co_await refuse(503,
                       "the requests that are being received and answered take all the memory "
                       "there is for their bodies, try again later",

@@ -78,6 +78,7 @@ struct Server::Impl {
 
   ConnectionContext context;
   std::uint16_t port = 0;  // the one bound; the acceptor forgets it when it closes
+  bool loopback = false;   // the address bound
   asio::io_context io;
   tcp::acceptor acceptor;
   std::vector<std::thread> threads;
@@ -115,9 +116,10 @@ Status Server::Impl::bind() {
                                 std::to_string(options.port) + ": " + error.message()};
   }
   port = acceptor.local_endpoint(error).port();
+  loopback = endpoint.address().is_loopback();
   if (options.guard_browsers) {
     context.guard.emplace(BrowserGuardOptions{.host = options.host,
-                                              .loopback = endpoint.address().is_loopback(),
+                                              .loopback = loopback,
                                               .allowed_hosts = options.allowed_hosts,
                                               .cors_origin = options.cors_origin});
   }
@@ -209,6 +211,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Router rout
 }
 
 std::uint16_t Server::port() const { return impl_->port; }
+
+bool Server::on_loopback() const { return impl_->loopback; }
 
 std::string Server::url() const {
   const std::string& host = impl_->context.options.host;

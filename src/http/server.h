@@ -29,6 +29,8 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   [[nodiscard]] std::uint16_t port() const;
+  // Returns whether only this machine can reach it.
+  [[nodiscard]] bool on_loopback() const;
   // Returns "http://127.0.0.1:8000", "https:" with TLS, with brackets around an IPv6 address.
   [[nodiscard]] std::string url() const;
   // Connections open now. Thread-safe.

@@ -196,6 +196,8 @@ TEST(ServerFault, BodiesTogetherHaveABoundAndSmallOnesAlwaysFit) {
   ServerOptions options = test_options(observed);
   options.limits.body_bytes = 1'000'000;
   options.max_bodies_bytes = 1'000'000;
+  std::atomic<int> told{0};
+  options.on_body_refused = [&told] { ++told; };
   const auto server = started(std::move(options), observed);
   const auto request = [](const char* path, std::size_t size) {
     return std::string("POST ") + path +
@@ -217,6 +219,7 @@ TEST(ServerFault, BodiesTogetherHaveABoundAndSmallOnesAlwaysFit) {
       EXPECT_NE(refused.find("Retry-After: 1\r\n"), std::string::npos);
       EXPECT_NE(refused.find("take all the memory"), std::string::npos);
     }
+    EXPECT_EQ(told, 10);
     EXPECT_EQ(status_of(post(kFreeBodyBytes)), 200) << "a small one always fits";
     EXPECT_TRUE(eventually([&] { return status_of(post(200'000)) == 200; })) << "it fits beside";
   }

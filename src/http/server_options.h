@@ -60,9 +60,12 @@ struct ServerOptions {
   // empty: plain text.
   std::function<Response(const Request& request, int status, std::string_view message)> error_reply;
   // Called once per connection that is closed because its TLS handshake failed, on a server thread;
-  // must not block. `reason` is "timeout" (header_timeout) or one of handshake_failure(). May be
-  // empty.
+  // must not block. `reason` is "timeout" (header_timeout), "plain_http" (a client that is told so)
+  // or one of handshake_failure(). May be empty.
   std::function<void(std::string_view reason)> on_handshake_failed;
+  // Called once per request that is refused for max_bodies_bytes, on a server thread; must not
+  // block. May be empty.
+  std::function<void()> on_body_refused;
   // Called once per request, on a server thread; must not block. May be empty.
   std::function<void(const AccessRecord&)> on_finished;
 };

@@ -64,22 +64,41 @@ TEST(TlsFault, OldVersionsAndOtherProtocolsAreRefused) {
   EXPECT_TRUE(eventually([&] { return tls.failed("protocol") == 2; }));
 }
 
-TEST(TlsFault, PlainHttpIsClosedCleanlyAndCounted) {
+TEST(TlsFault, PlainHttpIsToldSoClosedCleanlyAndCounted) {
   TlsServer tls;
-  for (const char* method : {"GET", "POST", "HEAD"}) {
-    const auto began = Clock::now();
+  for (const char* method : {"GET", "POST", "HEAD", "DELETE", "OPTIONS", "CONNECT"}) {
     RawClient client(tls.server->port());
     ASSERT_TRUE(client.send(std::string(method) + " /hello HTTP/1.1\r\nHost: x\r\n\r\n"));
-    EXPECT_TRUE(client.closed_by_peer(3s)) << method;
+    const std::string answer = client.read_response();
+    EXPECT_EQ(status_of(answer), 400) << method;
+    EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos) << answer;
+    EXPECT_TRUE(answer.ends_with("this port speaks TLS: use https://\n")) << answer;
+    EXPECT_TRUE(client.closed_by_peer(10s)) << method;
     EXPECT_FALSE(client.reset());
-    EXPECT_LT(Clock::now() - began, 2s);
   }
-  EXPECT_TRUE(eventually([&] { return tls.failed("plain_http") == 3; }));
+  EXPECT_TRUE(eventually([&] { return tls.failed("plain_http") == 6; }));
+  {
+    // A body that is still on its way does not reset the answer.
+    RawClient client(tls.server->port());
+    client.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 4000000\r\n\r\n" +
+                std::string(4'000'000, 'b'));
+    EXPECT_EQ(status_of(client.read_response()), 400);
+  }
   RawClient garbage(tls.server->port());
   ASSERT_TRUE(garbage.send(std::string(300, '\xff')));
   EXPECT_TRUE(garbage.closed_by_peer(3s));
   EXPECT_TRUE(eventually([&] { return tls.failed("protocol") == 1; }));
-  EXPECT_TRUE(tls.observed.statuses.empty());
+  const std::lock_guard lock(tls.observed.mutex);
+  EXPECT_EQ(tls.observed.statuses, std::vector<int>(7, 400));
+}
+
+TEST(TlsFault, PlainHttpBeyondTheConnectionsIsToldTheSame) {
+  TlsServer tls([](ServerOptions& options) { options.max_connections = 1; });
+  RawClient silent(tls.server->port());
+  ASSERT_TRUE(eventually([&] { return tls.server->connections() == 1; }));
+  RawClient client(tls.server->port());
+  ASSERT_TRUE(client.send(kGetHello));
+  EXPECT_EQ(status_of(client.read_response()), 400);
 }
 
 TEST(TlsFault, SlowHandshakesAreDroppedInTimeAndStallNobody) {

@@ -5,6 +5,7 @@
 // runs on the socket's strand; one read and one write may be under way at once.
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -17,6 +18,9 @@
 #include "http/tls_context.h"
 
 namespace daybreak::http {
+
+// The error of a handshake that was none.
+[[nodiscard]] boost::system::error_code plain_http();
 
 class Transport {
  public:
@@ -33,8 +37,22 @@ class Transport {
   Socket& socket() { return socket_; }
   boost::asio::any_io_executor executor() { return socket_.get_executor(); }
 
+  // Returns plain_http() for a client whose first byte is that of an HTTP method, for no handshake
+  // begins with a letter: nothing has been read of it, and the transport is plain from then on.
   // REQUIRES: secure().
   Task<boost::system::error_code> handshake() {
+    char first = '\0';
+    // Its errors count: the end of a stream is not reported a second time.
+    const auto [closed, count] =
+        co_await socket_.async_receive(boost::asio::buffer(&first, 1), Socket::message_peek,
+                                       boost::asio::as_tuple(boost::asio::use_awaitable));
+    if (closed) {
+      co_return closed;
+    }
+    if (first >= 'A' && first <= 'Z') {
+      tls_.reset();
+      co_return plain_http();
+    }
     const auto [error] = co_await tls_->async_handshake(
         Tls::server, boost::asio::as_tuple(boost::asio::use_awaitable));
     co_return error;

@@ -45,6 +45,11 @@ Result<MemoryPlan> plan_memory(const ModelConfig& config, std::uint64_t weight_b
   if (options.slots < 1 || options.slots > kMaxPlanSlots) {
     return out_of_range("slots", options.slots, kMaxPlanSlots);
   }
+  if (options.checkpoints > kMaxPlanSlots) {
+    return Error{Errc::kInvalidArgument, "checkpoints: expected at most " +
+                                             std::to_string(kMaxPlanSlots) + ", found " +
+                                             std::to_string(options.checkpoints)};
+  }
   MemoryPlan plan;
   plan.options = options;
   plan.weights = weight_bytes;
@@ -58,11 +63,14 @@ Result<MemoryPlan> plan_memory(const ModelConfig& config, std::uint64_t weight_b
                   plan.total) &&
       add_product(plan.state_per_sequence + plan.conv_per_sequence, options.slots, plan.sequences,
                   plan.total) &&
+      add_product(plan.state_per_sequence + plan.conv_per_sequence, options.checkpoints,
+                  plan.checkpoints, plan.total) &&
       add_product(plan.residual_per_token, options.tokens_in_flight, plan.in_flight, plan.total);
   if (!fits) {
     return Error{Errc::kInvalidArgument, "context " + std::to_string(options.context) + " in " +
-                                             std::to_string(options.slots) +
-                                             " slots takes more than 2^64 bytes"};
+                                             std::to_string(options.slots) + " slots with " +
+                                             std::to_string(options.checkpoints) +
+                                             " checkpoints takes more than 2^64 bytes"};
   }
   return plan;
 }

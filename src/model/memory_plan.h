@@ -24,8 +24,9 @@ inline constexpr std::uint64_t kPlanPagePositions = 64;
 inline constexpr std::uint64_t kMaxPlanSlots = std::uint64_t{1} << 20;
 
 struct MemoryPlanOptions {
-  std::uint64_t context = 4096;  // positions of each sequence
-  std::uint64_t slots = 1;       // sequences at once
+  std::uint64_t context = 4096;   // positions of each sequence
+  std::uint64_t slots = 1;        // sequences at once
+  std::uint64_t checkpoints = 0;  // copies of a sequence's state, see StateCheckpoint
   std::uint64_t tokens_in_flight = 64;
   StateFormat format = StateFormat::kF32;
 };
@@ -40,12 +41,13 @@ struct MemoryPlan {
   std::uint64_t residual_per_token = 0;  // saved blocks and the running sum of AttnRes, fp32
   std::uint64_t cache = 0;               // all slots at full context, whole pages
   std::uint64_t sequences = 0;           // state and conv of all slots
+  std::uint64_t checkpoints = 0;         // as many of state and conv
   std::uint64_t in_flight = 0;
   std::uint64_t total = 0;
 };
 
-// Errors: kInvalidArgument  a context or a number of slots outside [1, bound], or a total that
-//                           overflows 64 bits.
+// Errors: kInvalidArgument  a context or a number of slots outside [1, bound], more checkpoints
+//                           than kMaxPlanSlots, or a total that overflows 64 bits.
 [[nodiscard]] Result<MemoryPlan> plan_memory(const ModelConfig& config, std::uint64_t weight_bytes,
                                              const MemoryPlanOptions& options);
 

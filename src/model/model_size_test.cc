@@ -113,6 +113,20 @@ TEST(MemoryPlan, OfKimiK3EqualsTheCacheFiguresOfTheSpecification) {
                              64 * full->residual_per_token);
 }
 
+TEST(MemoryPlan, ACheckpointTakesWhatASequenceTakesBesideItsCache) {
+  const ModelConfig config = fixture("k3");
+  const auto none = plan_memory(config, 0, {.context = 100});
+  const auto plan = plan_memory(config, 0, {.context = 100, .checkpoints = 16});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(none->checkpoints, 0U);
+  EXPECT_EQ(plan->checkpoints, 16 * none->sequences);
+  EXPECT_EQ(plan->total, none->total + plan->checkpoints);
+  EXPECT_TRUE(plan_memory(config, 0, {.context = 1, .checkpoints = kMaxPlanSlots}));
+  EXPECT_EQ(
+      plan_memory(config, 0, {.context = 1, .checkpoints = kMaxPlanSlots + 1}).error().message,
+      "checkpoints: expected at most 1048576, found 1048577");
+}
+
 TEST(MemoryPlan, ContextAndSlotsAreBoundedOnBothSides) {
   const ModelConfig config = fixture("tiny");
   EXPECT_TRUE(plan_memory(config, 0, {.context = 4096}));

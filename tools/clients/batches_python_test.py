@@ -85,10 +85,24 @@ def others(client):
     expect(openai.NotFoundError, lambda: client.batches.retrieve("batch_0"))
 
 
+def expiring(client):
+    hour = {"anchor": "created_at", "seconds": 3600}
+    file = client.files.create(file=("x", request("one", "Hi").encode()), purpose="batch", expires_after=hour)
+    check(file.expires_at == file.created_at + 3600, "the end of a file")
+    check(client.files.retrieve(file.id).expires_at == file.expires_at, "the end of a file, asked again")
+    batch = wait(client, client.batches.create(input_file_id=file.id, endpoint="/v1/chat/completions",
+                                               completion_window="24h", output_expires_after=hour))
+    output = client.files.retrieve(batch.output_file_id)
+    check(output.expires_at == output.created_at + 3600, "the end of an output")
+    expect(openai.BadRequestError, lambda: client.files.create(
+        file=("x", b"x"), purpose="batch", expires_after={"anchor": "created_at", "seconds": 60}))
+
+
 def main(url):
     client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
     completed(client)
     others(client)
+    expiring(client)
     print(f"openai {openai.__version__}: files and batches work")
 
 
