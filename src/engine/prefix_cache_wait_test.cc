@@ -200,6 +200,18 @@ TEST_F(PrefixCacheWait, WhatIsTakenOverEndsWhereThePromptsPart) {
   }
 }
 
+TEST_F(PrefixCacheWait, WhatASiblingRunsOnDoesNotGoForOthers) {
+  const Ids prompt = random_ids(1, 200);
+  run(prompt, false);
+  const JobPtr sibling = job_of(prompt, 100);
+  ASSERT_EQ(*begin(*sibling), 192U);
+  run(random_ids(2, 400), false);  // worth more than what the sibling has
+  const JobPtr other = job_of(random_ids(3, 495));
+  ASSERT_TRUE(begin(*other));
+  EXPECT_GT(table_.cache_stats().evicted_blocks, 0U);
+  EXPECT_EQ(*begin(*job_of(prompt)), 192U);
+}
+
 // A running sequence has its slot and its blocks to itself, whoever comes and goes beside it.
 TEST_F(PrefixCacheWait, ASlotIsNotGivenAwayWhileItIsInUseOrKept) {
   run(random_ids(1, 100));  // kept in slot 0
