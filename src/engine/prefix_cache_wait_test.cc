@@ -246,6 +246,18 @@ TEST_F(PrefixCacheWait, ARequestGoesOnInTheSlotOfTheSequenceItTakesOver) {
   }
 }
 
+TEST_F(PrefixCacheWait, WhatIsKeptIsInUseAgainWhenARequestGoesOnFromIt) {
+  run(random_ids(1, 200));
+  EXPECT_EQ(in_use(), 0U);
+  EXPECT_EQ(table_.cached_positions(), 192U);
+  Ids more = random_ids(1, 200);
+  more.push_back(1);
+  const JobPtr job = job_of(more);
+  ASSERT_EQ(*begin(*job), 200U);
+  EXPECT_EQ(in_use(), 206U);
+  EXPECT_EQ(table_.cached_positions(), 0U);
+}
+
 // Starts, steps and ends at random, with what is cached forgotten under running sequences in the
 // second half: whatever running jobs have is in use, and no more.
 TEST_F(PrefixCacheWait, TheTotalsAreRightWhateverHappens) {
