@@ -140,17 +140,23 @@ struct FakeSequence final : Sequence {
     if (observer->before_save) {
       observer->before_save();
     }
-    std::vector<std::byte> bytes(sizeof hash + sizeof length);
-    std::memcpy(bytes.data(), &hash, sizeof hash);
-    std::memcpy(bytes.data() + sizeof hash, &length, sizeof length);
-    return bytes;
+    std::vector<std::uint64_t> words = {hash, length};
+    words.insert(words.end(), ends.begin(), ends.end());
+    const auto bytes = std::as_bytes(std::span(words));
+    return {bytes.begin(), bytes.end()};
   }
   Status restore(std::span<const std::byte> bytes) override {
-    if (bytes.size() != sizeof hash + sizeof length) {
+    std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+    if (bytes.size() % sizeof(std::uint64_t) != 0 || words.size() < 2) {
       return Error{Errc::kCorrupt, "fake: wrong size of a saved state"};
     }
-    std::memcpy(&hash, bytes.data(), sizeof hash);
-    std::memcpy(&length, bytes.data() + sizeof hash, sizeof length);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    hash = words[0];
+    length = words[1];
+    ends.assign(words.begin() + 2, words.end());
+    *reserved += blocks.size() * kBlock;  // what was shared is its own again
+    room += blocks.size() * kBlock;
+    blocks.clear();
     return ok();
   }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -125,6 +126,8 @@ class Job {
   std::optional<Clock::TimePoint> last_token_at;
 
   PrefixTrail trail;  // its part in the prefix cache
+  // As the slot table was, see SlotTable::take(), when it had no place for the job.
+  std::optional<std::uint64_t> refused_at;
 
   // The constraint's work between two tokens. `may_wait`: the engine has not yet waited for this
   // run, and is willing to.
