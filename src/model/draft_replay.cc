@@ -10,8 +10,8 @@ namespace daybreak::model {
 DraftReplay::DraftReplay(const StateLayout& layout, std::size_t max_tokens)
     : layout_(layout),
       max_tokens_(max_tokens),
-      copies_(layout.kda_layers == 0 ? 0 : layout.kda_heads * layout.head_floats()),
-      rows_(layout.kda_layers * max_tokens * (layout.conv_channels + 3 * width())) {}
+      copies_(layout.kda_heads * layout.head_floats()),
+      rows_(layout.kda_layers * max_tokens * 2 * layout.conv_channels) {}
 
 void DraftReplay::record(std::size_t layer, std::size_t head, std::size_t token,
                          const DraftWrite& write) {

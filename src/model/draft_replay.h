@@ -29,6 +29,12 @@ class DraftReplay {
   // Throws std::bad_alloc.
   DraftReplay(const StateLayout& layout, std::size_t max_tokens);
 
+  // Returns the floats that it keeps.
+  [[nodiscard]] static std::size_t floats(const StateLayout& layout, std::size_t max_tokens) {
+    return layout.kda_heads * layout.head_floats() +
+           layout.kda_layers * max_tokens * 2 * layout.conv_channels;
+  }
+
   [[nodiscard]] std::size_t max_tokens() const { return max_tokens_; }
 
   // Returns memory [head_dim, head_dim] for the copy of a head's matrix, of any layer.
@@ -55,10 +61,10 @@ class DraftReplay {
   [[nodiscard]] std::size_t width() const { return layout_.conv_channels / 3; }
   // [conv_channels] inputs, [width] k, [width] decay, [width] written
   [[nodiscard]] const float* row(std::size_t layer, std::size_t token) const {
-    return rows_.data() + (layer * max_tokens_ + token) * (layout_.conv_channels + 3 * width());
+    return rows_.data() + (layer * max_tokens_ + token) * 2 * layout_.conv_channels;
   }
   [[nodiscard]] float* row(std::size_t layer, std::size_t token) {
-    return rows_.data() + (layer * max_tokens_ + token) * (layout_.conv_channels + 3 * width());
+    return rows_.data() + (layer * max_tokens_ + token) * 2 * layout_.conv_channels;
   }
 
   const StateLayout layout_;
