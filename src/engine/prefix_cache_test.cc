@@ -166,7 +166,7 @@ TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {
   };
   const auto done = job_of(31, 200);
   SlotTable::Place place = *table.take(*done);
-  done->start(place.slot, std::move(place.sequence), 0, {});
+  done->start(place.slot, std::move(place.sequence), 0, {}, 0);
   while (done->reading()) {
     const auto ids = done->pending().first(SlotTable::cut(*done, done->pending().size()));
     ASSERT_TRUE(model.forward(std::vector<StepChunk>{{&done->sequence(), ids, {}}}));
