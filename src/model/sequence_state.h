@@ -106,7 +106,7 @@ class SequenceState {
   }
   // Records that a step has processed `tokens` more tokens and computed `drafts` guesses.
   // REQUIRES: reserved before.
-  void advance(std::size_t tokens, std::size_t drafts) {
+  void advance(std::size_t tokens, std::size_t drafts = 0) {
     position_ += tokens;
     open_drafts_ = drafts;
     if (drafts_ != nullptr) {
