@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products per format and table: one token from memory (GB/s of weights), and 64 tokens
+// Matrix products per format and table: one token from memory (GB/s of weights), and several tokens
 // (GMAC/s). Each case first checks one row against the scalar twin.
 
 #include <benchmark/benchmark.h>
@@ -92,8 +92,10 @@ const bool kRegistered = [] {
       const std::size_t memory = std::size_t{slow ? 4u : 256u} << 20;
       benchmark::RegisterBenchmark((base + "/memory/1").c_str(), run, table, format, memory, 1);
       benchmark::RegisterBenchmark((base + "/cache/1").c_str(), run, table, format, 512 << 10, 1);
-      benchmark::RegisterBenchmark((base + "/memory/64").c_str(), run, table, format,
-                                   (slow ? 1 : 8) << 20, 64);
+      for (const std::size_t tokens : {2U, 4U, 8U, 64U}) {  // guesses and small batches, prompts
+        benchmark::RegisterBenchmark((base + "/memory/" + std::to_string(tokens)).c_str(), run,
+                                     table, format, (slow ? 1 : 8) << 20, tokens);
+      }
     }
   }
   return true;
