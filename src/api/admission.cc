@@ -25,8 +25,8 @@ std::string ledger_id(const std::string& request_id) {
   return fmt::format("{}-{:016x}", std::string_view(request_id).substr(0, 100), random_bits());
 }
 
-std::string rounded_up(microseconds time, microseconds unit) {
-  return fmt::format("{}", (time + unit - microseconds(1)) / unit);
+std::int64_t rounded_up(microseconds time, microseconds unit) {
+  return (time + unit - microseconds(1)) / unit;
 }
 
 void add_rate(const std::optional<access::RateStatus>& rate, std::string_view what,
@@ -36,7 +36,7 @@ void add_rate(const std::optional<access::RateStatus>& rate, std::string_view wh
     out.push_back(
         {fmt::format("x-ratelimit-remaining-{}", what), fmt::format("{}", rate->remaining)});
     out.push_back({fmt::format("x-ratelimit-reset-{}", what),
-                   rounded_up(rate->reset, std::chrono::milliseconds(1)) + "ms"});
+                   fmt::format("{}ms", rounded_up(rate->reset, std::chrono::milliseconds(1)))});
   }
 }
 
@@ -46,7 +46,8 @@ void add_vendor_rate(const std::optional<access::RateStatus>& rate,
   if (rate) {
     out.push_back({"X-RateLimit-Limit", fmt::format("{}", rate->limit)});
     out.push_back({"X-RateLimit-Remaining", fmt::format("{}", rate->remaining)});
-    out.push_back({"X-RateLimit-Reset", rounded_up(rate->reset, std::chrono::seconds(1))});
+    out.push_back(
+        {"X-RateLimit-Reset", fmt::format("{}", rounded_up(rate->reset, std::chrono::seconds(1)))});
   }
 }
 
@@ -60,13 +61,16 @@ Error key_error(Error error, std::string_view key) {
   return wrong ? with_reason(std::move(error), "incorrect_api_key_error") : error;
 }
 
+bool is_rate(access::LimitKind limit) {
+  return !access::is_quota(limit) && limit != access::LimitKind::kServer;
+}
+
 Error refusal_error(const access::Refusal& refusal) {
   if (access::is_quota(refusal.limit)) {
     return with_reason(refusal.error, "exceeded_current_quota_error");
   }
-  return refusal.limit == access::LimitKind::kServer
-             ? refusal.error
-             : with_reason(refusal.error, "rate_limit_reached_error");
+  return is_rate(refusal.limit) ? with_reason(refusal.error, "rate_limit_reached_error")
+                                : refusal.error;
 }
 
 }  // namespace
@@ -110,7 +114,7 @@ std::vector<std::string> usable_models(const Context& context, const access::Api
   return names;
 }
 
-Admission::Admission(const Context& context, const http::Exchange& exchange)
+Admission::Admission(const Context& context, http::Exchange& exchange)
     : context_(context), exchange_(exchange), policy_(context.access) {}
 
 Status Admission::begin(std::string_view model, const Demand& demand) {
@@ -138,6 +142,10 @@ Status Admission::begin(std::string_view model, const Demand& demand) {
 Error Admission::refused(access::Refusal refusal) {
   refusal_ = std::move(refusal);
   rates_ = refusal_->rates;
+  if (refusal_->retry_after && is_rate(refusal_->limit)) {
+    exchange_.note({std::string(kRateWaitNote),
+                    rounded_up(*refusal_->retry_after, std::chrono::milliseconds(1))});
+  }
   return refusal_error(*refusal_);
 }
 
@@ -195,6 +203,10 @@ void Admission::identify(PreparedChat& chat) const {
   chat.priority = std::max(0, priority - chat.request.deferral);
 }
 
+std::string Admission::owner() const {
+  return caller_ == nullptr ? std::string() : access::owner_of(*caller_);
+}
+
 std::vector<http::Header> Admission::headers() const {
   std::vector<http::Header> out;
   access::RateStatuses rates = rates_.value_or(access::RateStatuses{});
@@ -211,8 +223,10 @@ std::vector<http::Header> Admission::headers() const {
     const bool retry = after && !access::is_quota(refusal_->limit);
     out.push_back({"x-should-retry", retry ? "true" : "false"});
     if (after) {
-      out.push_back({"Retry-After", rounded_up(*after, std::chrono::seconds(1))});
-      out.push_back({"retry-after-ms", rounded_up(*after, std::chrono::milliseconds(1))});
+      out.push_back(
+          {"Retry-After", fmt::format("{}", rounded_up(*after, std::chrono::seconds(1)))});
+      out.push_back(
+          {"retry-after-ms", fmt::format("{}", rounded_up(*after, std::chrono::milliseconds(1)))});
     }
   }
   return out;

@@ -37,6 +37,10 @@ namespace daybreak::api {
 [[nodiscard]] std::vector<std::string> usable_models(const Context& context,
                                                      const access::ApiKey& caller);
 
+// Beside status 429 it tells that a rate of the caller's is the reason, and after how many
+// milliseconds the same request would pass.
+inline constexpr std::string_view kRateWaitNote = "rate_wait_ms";
+
 // What a generating request may take at most.
 struct Demand {
   std::size_t prompt_tokens = 0;
@@ -48,7 +52,7 @@ struct Demand {
 // Of one request, on its strand. The context must outlive it.
 class Admission {
  public:
-  Admission(const Context& context, const http::Exchange& exchange);
+  Admission(const Context& context, http::Exchange& exchange);
 
   // Reserves what the request may take. Errors: those of caller_of(), kPermission for the model,
   // kResourceLimit (a rate, a quota), kTooLarge (more than a limit allows at any time); headers()
@@ -78,6 +82,9 @@ class Admission {
   // begin() was ok.
   void identify(PreparedChat& chat) const;
 
+  // access::owner_of() the caller; "" of one without a key. REQUIRES: begin() was ok.
+  [[nodiscard]] std::string owner() const;
+
   // X-RateLimit-* as the request found them, or as they are if it was not let in; after a refusal
   // by a limit also Retry-After, retry-after-ms and x-should-retry.
   [[nodiscard]] std::vector<http::Header> headers() const;
@@ -91,10 +98,11 @@ class Admission {
   http::Task<void> finish(const chat::TokenUsage& usage, access::Outcome outcome);
 
  private:
+  // Keeps it, and leaves kRateWaitNote.
   [[nodiscard]] Error refused(access::Refusal refusal);
 
   const Context& context_;
-  const http::Exchange& exchange_;
+  http::Exchange& exchange_;
   // Shared, so that it outlives the permit whatever ends first.
   const std::shared_ptr<access::AccessPolicy> policy_;
   std::optional<access::Permit> permit_;

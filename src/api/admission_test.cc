@@ -167,6 +167,9 @@ TEST_F(AdmissionTest, RatesSayWhatIsLeftAndWhenToRetry) {
   EXPECT_NE(third.find("Retry-After: 30\r\n"), std::string::npos) << third;
   EXPECT_NE(third.find("retry-after-ms: 30000\r\n"), std::string::npos) << third;
   EXPECT_EQ(third.find("Retry-After: 1\r\n"), std::string::npos) << "two answers to one question";
+  // For batches, and in the log.
+  EXPECT_TRUE(
+      eventually([&] { return api_->logged().find(" rate_wait_ms=30000 ") != std::string::npos; }));
   clock_.advance_us(30'000'000);
   EXPECT_EQ(status_of(post(chat_body(), bearer(key))), 200);
 }
@@ -183,6 +186,7 @@ TEST_F(AdmissionTest, AQuotaIsNoReasonToRetry) {
   EXPECT_EQ(status_of(reply), 429) << reply;
   EXPECT_EQ(error_of(reply)["type"], "exceeded_current_quota_error");
   EXPECT_EQ(error_of(reply)["code"], "insufficient_quota");
+  EXPECT_EQ(api_->logged().find("rate_wait_ms"), std::string::npos) << "it is waited for in vain";
   EXPECT_NE(reply.find("x-should-retry: false\r\n"), std::string::npos) << reply;
   std::int64_t used = 0;
   for (const access::Usage& usage : entries()) {

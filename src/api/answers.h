@@ -4,6 +4,7 @@
 // Answers: what all answers to one request share from submission to the last token, whatever a
 // choice makes of its ids. Leaving early is always safe: the destructor cancels whatever the
 // generator is still working on.
+// Long because: a template, all of which is in its header.
 
 #include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "api/context.h"
+#include "api/held_logprobs.h"
 #include "api/update_mailbox.h"
 
 namespace daybreak::api {
@@ -30,8 +33,16 @@ class Answers {
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
 
+  // To be called before submission, if the choices keep log-probabilities. Errors: those of
+  // HeldLogprobs::grow().
+  Status hold(HeldLogprobs logprobs) {
+    logprobs_.emplace(std::move(logprobs));
+    return logprobs_->grow(0);
+  }
+
   // Waits for more, not longer than `until`: then there are no deltas. Errors: what went wrong in
-  // the generator (then all choices are cancelled), kUnavailable when a shutdown cut the answer.
+  // the generator (then all choices are cancelled), kUnavailable when a shutdown cut the answer,
+  // those of hold().
   // REQUIRES: !done().
   boost::asio::awaitable<Result<std::vector<ChoiceDelta>>> next(
       TimePoint until = TimePoint::max()) {
@@ -41,14 +52,11 @@ class Answers {
       cancel();
       co_return std::move(batches).error();
     }
-    std::ranges::for_each(*batches, [this](const Batch& batch) { note(batch); });
     std::vector<ChoiceDelta> out;
-    for (const Batch& batch : *batches) {
-      if (Status status = consume(batch, out); !status) {
-        failure_ = status.error().code;
-        cancel();
-        co_return std::move(status).error();
-      }
+    if (Status status = take_over(*batches, out); !status) {
+      failure_ = status.error().code;
+      cancel();
+      co_return std::move(status).error();
     }
     co_return out;
   }
@@ -65,15 +73,16 @@ class Answers {
   }
 
   // Cancels what is still generated, and waits until the generator is through with it: from then on
-  // started() is final and no choice takes a place in the generator. Within one step.
+  // started() and what was generated are final, read by a client or not, and no choice takes a
+  // place in the generator. Within one step.
   boost::asio::awaitable<void> settle() {
     cancel();
     while (!settled()) {
       const auto batches = co_await mailbox_->next();
-      if (!batches) {
-        co_return;  // so much was waiting that what came last is not known
+      if (batches) {
+        std::vector<ChoiceDelta> unseen;
+        static_cast<void>(take_over(*batches, unseen));  // there is nobody left to be told
       }
-      std::ranges::for_each(*batches, [this](const Batch& batch) { note(batch); });
     }
   }
 
@@ -105,11 +114,8 @@ class Answers {
   }
   // Tokens of the longest choice.
   [[nodiscard]] std::size_t longest_choice() const {
-    std::size_t out = 0;
-    for (const Choice& choice : choices_) {
-      out = std::max(out, choice.completion_tokens());
-    }
-    return out;
+    const auto longest = std::ranges::max_element(choices_, {}, &Choice::completion_tokens);
+    return longest == choices_.end() ? 0 : longest->completion_tokens();
   }
   [[nodiscard]] ContentLog* content_log() const { return context_.content_log.get(); }
   // Set by the first token of any choice.
@@ -147,6 +153,9 @@ class Answers {
   // Takes what came for one choice, appends what it tells.
   virtual Status consume(const Batch& batch, std::vector<ChoiceDelta>& out) = 0;
 
+  // Tokens of which there is a number and nothing more.
+  [[nodiscard]] std::size_t dropped_tokens() const { return dropped_tokens_; }
+
   void note_first_token(const Batch& batch) {
     if (!batch.tokens.empty() && !first_token_) {
       first_token_ = std::chrono::steady_clock::now();
@@ -165,6 +174,23 @@ class Answers {
   std::vector<Choice> choices_;
 
  private:
+  // Takes over all of them, since what was generated counts whatever becomes of the answer.
+  // Errors: the first of consume().
+  Status take_over(const std::vector<Batch>& batches, std::vector<ChoiceDelta>& out) {
+    std::ranges::for_each(batches, [this](const Batch& batch) { note(batch); });
+    Status first = ok();
+    for (const Batch& batch : batches) {
+      dropped_tokens_ += choices_[batch.choice].finished() ? 0 : batch.dropped_tokens;
+      Status status = consume(batch, out);
+      first = first ? std::move(status) : std::move(first);
+    }
+    if (first && logprobs_) {
+      return logprobs_->grow(std::accumulate(
+          choices_.begin(), choices_.end(), std::size_t{0},
+          [](std::size_t sum, const Choice& one) { return sum + one.completion_tokens(); }));
+    }
+    return first;
+  }
   void note(const Batch& batch) {
     times_[batch.choice] = batch.times;
     ended_[batch.choice] = ended_[batch.choice] || batch.finish.has_value();
@@ -181,7 +207,9 @@ class Answers {
 
   std::vector<engine::RequestId> ids_;
   std::vector<engine::RequestTimes> times_;
-  std::vector<bool> ended_;  // the generator has said its last word
+  std::vector<bool> ended_;               // the generator has said its last word
+  std::optional<HeldLogprobs> logprobs_;  // unset: the choices keep none
+  std::size_t dropped_tokens_ = 0;
   std::optional<Errc> failure_;
   std::optional<std::chrono::steady_clock::time_point> first_token_;
   bool cancelled_ = false;

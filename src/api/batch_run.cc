@@ -7,7 +7,6 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <charconv>
 #include <chrono>
 #include <exception>
 #include <string_view>
@@ -28,18 +27,6 @@ bool was_cut(int status) { return try_again(status) || status == 499; }
 constexpr std::size_t kPollMs = 50;
 constexpr std::size_t kTurnMs = 1'000;
 constexpr std::size_t kLongestWaitMs = 30'000;
-
-// How long a refusal says that its caller's rates ask to wait; nothing: they are not the reason.
-std::optional<std::size_t> rate_wait_ms(const http::Response& response) {
-  const std::string_view text = http::header_of(response.headers, "retry-after-ms");
-  std::size_t ms = 0;
-  const bool is_number =
-      std::from_chars(text.data(), text.data() + text.size(), ms).ec == std::errc();
-  // A full queue says how long to wait, too.
-  const bool is_rate =
-      response.status == 429 && response.body.find("rate_limit_reached_error") != std::string::npos;
-  return is_rate && is_number ? std::optional(ms) : std::nullopt;
-}
 
 // Such as a quota, which is no better in a minute.
 bool is_final(const http::Response& response) {
@@ -235,15 +222,15 @@ Task<std::optional<http::Response>> BatchRun::answer(const BatchRequest& request
     if (stop_ != Stop::kNo && was_cut(response.status)) {
       co_return std::nullopt;
     }
-    const auto rate_ms = rate_wait_ms(response);
-    const bool displaced = exchange.noted(kDisplacedNote);
+    const auto rate_ms = exchange.noted(kRateWaitNote);
+    const bool displaced = exchange.noted(kDisplacedNote).has_value();
     const bool counts = !rate_ms && !displaced;
     if (!try_again(response.status) || is_final(response) ||
         (counts && tries++ == options_.max_tries)) {
       co_return response;
     }
     if (rate_ms) {
-      co_await wait_for_rate(*rate_ms);
+      co_await wait_for_rate(static_cast<std::size_t>(*rate_ms));
     } else if (displaced) {
       co_await wait(kPollMs);
       co_await wait_for_turn();

@@ -32,6 +32,7 @@ struct Served {
   std::chrono::milliseconds delay{1};
   int refusals = 0;       // so many 429 first
   int displacements = 0;  // of these, so many after a place had been found
+  int rates = 0;          // of these, so many because of a rate
 };
 
 Task<void> serve(Served& served, Exchange& exchange) {
@@ -48,6 +49,10 @@ Task<void> serve(Served& served, Exchange& exchange) {
     if (served.displacements > 0) {
       --served.displacements;
       exchange.note({std::string(kDisplacedNote), 1});
+    }
+    if (served.rates > 0) {
+      --served.rates;
+      exchange.note({std::string(kRateWaitNote), 7});
     }
   } else {
     ++served.bodies[exchange.request().body];
@@ -371,6 +376,27 @@ TEST(BatchRun, ALineThatLostItsPlaceHasNotHadItsTry) {
   const Ran refused = run_batch({paths.input, dir.file("out2"), ""}, served, options);
   EXPECT_EQ(refused.counts.failed, 1U);
   EXPECT_EQ(served.refusals, 0);
+}
+
+TEST(BatchRun, ARateIsWaitedForHoweverOftenAndIsNotReadFromTheAnswer) {
+  const TemporaryDirectory dir;
+  Served served;
+  BatchRunOptions options;
+  options.max_in_flight = 1;
+  options.max_tries = 1;
+  int waits = 0;
+  options.on_rate_limit = [&] { ++waits; };
+  served.refusals = 3;
+  served.rates = 3;
+  const BatchPaths paths{dir.write("in", batch_line("a", "rate_limit_reached_error")),
+                         dir.file("out"), ""};
+  EXPECT_EQ(run_batch(paths, served, options).counts.completed, 1U);
+  EXPECT_EQ(waits, 3);
+  // The answer repeats what was asked, and that is not the reason it was refused for.
+  served.refusals = 1;
+  const Ran refused = run_batch({paths.input, dir.file("out2"), ""}, served, options);
+  EXPECT_EQ(refused.counts.failed, 1U);
+  EXPECT_EQ(waits, 3);
 }
 
 TEST(BatchRun, NothingNewIsBegunWhileOthersWait) {

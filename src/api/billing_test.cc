@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/admission_test_server.h"
+#include "api/update_mailbox.h"
 
 namespace daybreak::api {
 namespace {
@@ -92,6 +93,51 @@ TEST_F(BillingTest, OfSeveralPromptsOnlyThoseAreBilledThatWereStarted) {
   EXPECT_EQ(entries()[0].tokens.prompt, 1);
   EXPECT_EQ(entries()[0].tokens.completion, 1);
   EXPECT_EQ(entries()[0].outcome, access::Outcome::kCancelled);
+}
+
+// Says `tokens` of them and no more until it is cancelled.
+TestApi::ScriptFn says_much(std::size_t tokens) {
+  return [tokens](const engine::GenerateRequest&) {
+    engine::Script script;
+    script.ids = {5};
+    script.length = tokens;
+    script.hang = true;
+    return script;
+  };
+}
+
+TEST_F(BillingTest, WhatWasGeneratedIsBilledWhoeverHasReadIt) {
+  const std::string key = add_key(access::test_settings());
+  // Of the streams most lies unread when the client leaves; of the last one more than may lie
+  // there.
+  struct Case {
+    const char* path;
+    std::string body;
+    std::size_t tokens;
+    std::size_t choices;
+  };
+  const std::string stream = R"({"prompt":[[5]],"max_tokens":500000,"stream":true,"n":)";
+  const std::vector<Case> cases = {
+      {kText, R"({"prompt":[[5]],"max_tokens":50,"n":3})", 7, 3},
+      {kChat, chat_body(R"("n":2)"), 7, 2},
+      {kText, stream + "1}", kMaxWaitingTokens - 10, 1},
+      {kChat, chat_body(R"("stream":true,"max_tokens":500000)"), kMaxWaitingTokens - 10, 1},
+      {kText, stream + "3}", kMaxWaitingTokens, 3}};
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(i);
+    start(says_much(cases[i].tokens));
+    auto client = send(cases[i].body, key, cases[i].path);
+    ASSERT_TRUE(eventually([&] {
+      return api_->engine.stats().generated_tokens == cases[i].tokens * cases[i].choices;
+    }));
+    client.reset();
+    ASSERT_TRUE(eventually([&] { return entries().size() == i + 1; }));
+    const access::Usage entry = entries().back();
+    EXPECT_EQ(entry.tokens.completion,
+              static_cast<std::int64_t>(api_->engine.stats().generated_tokens));
+    EXPECT_GT(entry.tokens.prompt, 0);
+    EXPECT_EQ(entry.outcome, access::Outcome::kCancelled);
+  }
 }
 
 TEST_F(BillingTest, EveryAnswerTakesAPlaceOfTheKey) {

@@ -37,6 +37,11 @@ class ChatCall {
   // At most, of all choices together.
   [[nodiscard]] std::size_t answer_tokens() const { return chat_.max_tokens * choices(); }
 
+  // Log-probabilities of each token of the answer that are kept until it has ended.
+  [[nodiscard]] virtual std::size_t kept_logprobs() const {
+    return chat_.request.stream ? 0 : logprobs_of_token();
+  }
+
   // The answer's id as the client gets it.
   [[nodiscard]] virtual std::string_view id() const = 0;
   // Takes note of deltas of an answer that is not streamed, for a protocol whose message keeps
@@ -53,6 +58,13 @@ class ChatCall {
                                            const Generation& generation) = 0;
   // Returns the events that end a stream which has begun and cannot go on.
   [[nodiscard]] virtual std::string error_frames(const Error& error) = 0;
+
+ protected:
+  // The token's own and the alternatives.
+  [[nodiscard]] std::size_t logprobs_of_token() const {
+    const auto& sampling = chat_.request.sampling;
+    return sampling.logprobs ? 1 + std::size_t{sampling.top_logprobs} : 0;
+  }
 
  private:
   PreparedChat chat_;

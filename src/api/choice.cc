@@ -110,7 +110,9 @@ void Choice::note_logprobs(const engine::GeneratedToken& token,
   }
   undecided_.push_back(std::move(entry));
   if (content) {
-    logprobs_.insert(logprobs_.end(), undecided_.begin(), undecided_.end());
+    if (options_.keeps_logprobs) {
+      logprobs_.insert(logprobs_.end(), undecided_.begin(), undecided_.end());
+    }
     std::ranges::move(undecided_, std::back_inserter(undelivered_));
     undecided_.clear();
   }
@@ -229,7 +231,7 @@ chat::CompletionChoice Choice::completion(std::size_t index) const {
   choice.message = message_.message();
   choice.tool_call_ids = tool_call_ids_;
   choice.finish_reason = finish_reason_;
-  if (options_.logprobs) {
+  if (options_.logprobs && options_.keeps_logprobs) {
     choice.logprobs = logprobs_;
   }
   return choice;

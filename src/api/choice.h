@@ -46,6 +46,7 @@ struct ChoiceOptions {
   std::vector<std::string> stop;        // on content only, never on reasoning or arguments
   std::vector<TokenId> stop_token_ids;  // the request's own: they end the answer, unseen
   bool logprobs = false;                // of content tokens
+  bool keeps_logprobs = true;           // for completion(), beside giving them with the deltas
   // A token after the closed message ends the answer, since no more of it can be shown. The stop
   // token that should follow is thus still counted.
   bool ends_with_message = true;
@@ -74,7 +75,7 @@ class Choice {
   [[nodiscard]] std::size_t completion_tokens() const { return completion_tokens_; }
   [[nodiscard]] std::size_t reasoning_tokens() const { return parser_.reasoning_tokens(); }
   [[nodiscard]] const chat::OutputDrops& drops() const { return parser_.drops(); }
-  // The whole answer so far.
+  // The whole answer so far; without log-probabilities unless they are kept.
   [[nodiscard]] chat::CompletionChoice completion(std::size_t index) const;
 
  private:

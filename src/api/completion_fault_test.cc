@@ -128,6 +128,59 @@ TEST(CompletionFault, LogprobsOfPromptsAreBoundedOverAllRequests) {
       << "given back with the client";
 }
 
+// Of answers that are sent whole: what they will hold at the beginning, and what they turn out to.
+TEST(CompletionFault, LogprobsOfAnswersAreBoundedOverAllRequests) {
+  const auto held = std::make_shared<std::atomic<bool>>(true);
+  TestApi api(
+      [held](const engine::GenerateRequest& request) {
+        engine::Script script;
+        script.ids = {5};
+        script.length = request.max_tokens;
+        script.finish = engine::FinishReason::kLength;
+        if (request.sampling.seed == 7) {
+          script.held = held;
+        }
+        return script;
+      },
+      {.engine = {.max_sequences = 64}});
+  const auto text = [](std::size_t tokens, const std::string& more = "") {
+    return completion_body(R"("logprobs":20,"max_tokens":)" + std::to_string(tokens) + more);
+  };
+  const std::string chat =
+      R"({"messages":[{"role":"user","content":"x"}],"logprobs":true,"top_logprobs":20,)"
+      R"("max_tokens":3000)";
+  {
+    // Each holds a piece before it says anything; so many are all that one caller may.
+    std::vector<std::unique_ptr<RawClient>> clients;
+    constexpr std::size_t kMany = kMaxHeldLogprobsOfOwner / kHeldLogprobsPiece;
+    for (std::size_t i = 0; i < kMany; ++i) {
+      clients.push_back(std::make_unique<RawClient>(api.server->port()));
+      clients.back()->send(TestApi::request_text(text(5'000, R"(,"seed":7)"), kCompletions));
+    }
+    ASSERT_TRUE(eventually([&] { return api.engine.stats().running == kMany; }));
+    for (const std::string& refused :
+         {api.post(text(5'000), kCompletions), api.post(chat + "}"),
+          api.post(R"({"input":"x","include":["message.output_text.logprobs"],"top_logprobs":20,)"
+                   R"("max_output_tokens":3000,"stream":true})",
+                   "/v1/responses")}) {
+      EXPECT_EQ(testing::status_of(refused), 429) << refused;
+      EXPECT_NE(refused.find("Retry-After: 1"), std::string::npos) << refused;
+      EXPECT_NE(refused.find("log-probabilities: other requests hold too many"), std::string::npos)
+          << refused;
+    }
+    // A little is left for a short one, and streams hold none.
+    EXPECT_EQ(testing::status_of(api.post(text(100), kCompletions)), 200);
+    EXPECT_EQ(api.post_stream(chat + R"(,"stream":true})").back(), "[DONE]");
+    EXPECT_EQ(api.engine.stats().finished_error, 0U);
+  }
+  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled >= 30; }));
+  // Nothing is held any more; one answer alone can grow past what a caller may hold.
+  EXPECT_EQ(testing::status_of(api.post(text(90'000), kCompletions)), 200);
+  const std::string grown = api.post(text(kMaxHeldLogprobsOfOwner / 21 + 3'000), kCompletions);
+  EXPECT_EQ(testing::status_of(grown), 429) << grown.substr(0, 500);
+  EXPECT_NE(grown.find("or stream"), std::string::npos);
+}
+
 TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {
   TestApi api(TestApi::says("x"), {.engine = {.context_tokens = 10}});
   const auto param = [&](const std::string& more, const std::string& prompt) {

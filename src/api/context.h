@@ -16,6 +16,7 @@
 #include "access/access_policy.h"
 #include "api/batch_options.h"
 #include "api/content_log.h"
+#include "api/held_logprobs.h"
 #include "api/replay_store.h"
 #include "api/request_metrics.h"
 #include "api/response_store.h"
@@ -86,6 +87,7 @@ struct Context {
   std::shared_ptr<ReplayStore> replays;
   mutable RequestMetrics request_metrics;
   mutable SharedBound prompt_logprobs{kMaxHeldPromptLogprobs, kMaxPromptLogprobs};
+  SharedBound logprobs{kMaxHeldLogprobs, kMaxHeldLogprobsOfOwner};
   std::shared_ptr<Telemetry> telemetry;  // null: nothing is exported
   boost::asio::thread_pool workers;
   std::atomic<bool> draining{false};

@@ -77,6 +77,22 @@ void report_load(const Report& report, const engine::Stats& stats) {
   }
 }
 
+// Also without speculation, so that a panel shows zeros and not a hole.
+void report_speculation(const Report& report, const engine::Stats& stats) {
+  report.counter({"vllm:spec_decode_num_drafts_total"}, "Steps of requests with guessed tokens",
+                 number(stats.drafts));
+  report.counter({"vllm:spec_decode_num_draft_tokens_total"}, "Tokens guessed",
+                 number(stats.draft_tokens));
+  report.counter({"vllm:spec_decode_num_accepted_tokens_total"}, "Of these, tokens that were right",
+                 number(stats.accepted_tokens));
+  for (std::size_t at = 0; at < stats.accepted_at.size(); ++at) {
+    report.with({{"position", fmt::format("{}", at)}})
+        .counter({"vllm:spec_decode_num_accepted_tokens_per_pos_total"},
+                 "Right tokens by their place among those guessed together",
+                 number(stats.accepted_at[at]));
+  }
+}
+
 void report_totals(const Report& report, const engine::Stats& stats) {
   report.counter({"vllm:prompt_tokens_total"}, "Prompt tokens, computed or from a kept sequence",
                  number(stats.prefill_tokens + stats.prefix_hits));
@@ -113,6 +129,7 @@ void report_totals(const Report& report, const engine::Stats& stats) {
   report.counter({"daybreak_engine_steps_total"}, "Steps of the model", number(stats.steps));
   report.counter({"daybreak_engine_decode_positions_total"}, "Generated positions computed",
                  number(stats.decode_tokens));
+  report_speculation(report, stats);
   report.counter({"daybreak_engine_nonfinite_rows_total"}, "Rows of logits refused as not finite",
                  number(stats.nonfinite_rows));
   report.counter({"daybreak_engine_broken_constraints_total"},

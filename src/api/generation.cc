@@ -24,6 +24,7 @@ ChoiceOptions choice_options(const PreparedChat& chat) {
   options.ends_with_message =
       !chat.request.sampling.ignore_eos && chat.request.sampling.min_tokens == 0;
   options.logprobs = chat.request.sampling.logprobs;
+  options.keeps_logprobs = !chat.request.stream;
   options.ids_with_text = chat.request.stream && chat.request.include_internal_content;
   options.random = random_bits;
   options.first_call_number = chat.first_call_number;
@@ -77,7 +78,8 @@ Status Generation::consume(const Batch& batch, std::vector<ChoiceDelta>& out) {
 }
 
 chat::TokenUsage Generation::usage() const {
-  chat::TokenUsage usage{.prompt_tokens = chat_.billed_prompt_tokens};
+  chat::TokenUsage usage{.prompt_tokens = chat_.billed_prompt_tokens,
+                         .completion_tokens = dropped_tokens()};
   for (const Choice& choice : choices_) {
     usage.completion_tokens += choice.completion_tokens();
     usage.reasoning_tokens += choice.reasoning_tokens();

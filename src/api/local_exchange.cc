@@ -41,8 +41,9 @@ void LocalExchange::on_gone(std::function<void()> callback) {
   }
 }
 
-bool LocalExchange::noted(std::string_view name) const {
-  return std::ranges::any_of(notes_, [&](const http::Note& note) { return note.name == name; });
+std::optional<std::int64_t> LocalExchange::noted(std::string_view name) const {
+  const auto found = std::ranges::find(notes_, name, &http::Note::name);
+  return found == notes_.end() ? std::nullopt : std::optional(found->value);
 }
 
 Task<bool> LocalExchange::respond(http::Response response) {

@@ -5,7 +5,9 @@
 // batches get exactly the answers that clients get.
 
 #include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,8 +38,8 @@ class LocalExchange final : public http::Exchange {
   http::Task<bool> start_events(std::vector<http::Header> headers) override;
   http::Task<bool> send_events(std::string frames) override;
   void note(http::Note note) override { notes_.push_back(std::move(note)); }
-  // What has been noted, for who asks.
-  [[nodiscard]] bool noted(std::string_view name) const;
+  // Returns the value of the first note of that name; nothing: there is none.
+  [[nodiscard]] std::optional<std::int64_t> noted(std::string_view name) const;
 
  private:
   const http::Request request_;

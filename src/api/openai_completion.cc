@@ -43,6 +43,11 @@ class CompletionCall {
   [[nodiscard]] const PreparedCompletion& prepared() const { return completion_; }
   [[nodiscard]] std::size_t choices() const { return completion_.choices(); }
   [[nodiscard]] std::size_t answer_tokens() const { return completion_.answer_tokens(); }
+  [[nodiscard]] std::size_t kept_logprobs() const {
+    const CompletionRequest& request = completion_.request;
+    const bool kept = request.logprobs && !completion_.shared.request.stream;
+    return kept ? 1 + std::size_t{*request.logprobs} : 0;
+  }
   [[nodiscard]] std::string_view id() const { return head_.id; }
 
   void note(const std::vector<TextChoiceDelta>& /*deltas*/) {}  // the generation keeps all

@@ -50,6 +50,8 @@ class OpenAiResponses final : public ChatCall {
 
   std::string_view id() const override { return head_.id; }
 
+  // A stream ends with the whole response.
+  [[nodiscard]] std::size_t kept_logprobs() const override { return logprobs_of_token(); }
   void note(const std::vector<ChoiceDelta>& deltas) override { add(deltas); }
 
   http::Response whole(const Generation& generation) override {

@@ -108,6 +108,14 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   }
   chat.constraint = *std::move(constraint);
   Generation generation(context, call.prepared(), exchange.executor());
+  if (const std::size_t each = call.kept_logprobs(); each > 0) {
+    if (const Status held =
+            generation.hold({context.logprobs, admission.owner(), each, call.answer_tokens()});
+        !held) {
+      admission.withdraw();
+      co_return co_await refuse(exchange, refusal, held.error(), admission.headers());
+    }
+  }
   co_await reply(exchange, refusal, call, generation, chat.request.stream,
                  context.options.keep_alive_comments, began, admission);
   trace.answered(generation, call.id());

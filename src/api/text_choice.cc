@@ -142,7 +142,9 @@ void TextChoice::deliver(std::vector<TextDelta>& deltas) {
     return;
   }
   answer_.text += next_.text;
-  append(answer_.logprobs, next_.logprobs);
+  if (options_.keeps_logprobs) {
+    append(answer_.logprobs, next_.logprobs);
+  }
   answer_.finish_reason = next_.finish_reason;
   deltas.push_back(std::exchange(next_, {}));
 }

@@ -42,6 +42,7 @@ struct TextChoiceOptions {
   bool skip_special_tokens = true;
   bool echo = false;
   std::optional<std::size_t> logprobs;         // alternatives to keep of each token
+  bool keeps_logprobs = true;                  // for answer(), beside giving them with the deltas
   std::optional<std::size_t> prompt_logprobs;  // the same of the prompt's, for prompt_logprobs()
 };
 
@@ -49,7 +50,7 @@ struct TextChoiceOptions {
 struct TextAnswer {
   std::string text;
   std::vector<TokenId> ids;
-  std::vector<ScoredToken> logprobs;
+  std::vector<ScoredToken> logprobs;                   // if they are kept
   std::vector<engine::PromptLogprob> prompt_logprobs;  // of all ids of the prompt but the first
   std::string_view finish_reason;
 };

@@ -56,5 +56,21 @@ TEST_F(TextChoiceTest, OffsetsCountTheCharactersThatBrokenBytesBecome) {
   EXPECT_EQ(offsets({"\xEF", "\xBF", "\xBD", "a"}), (Offsets{0, 0, 0, 1}));
 }
 
+TEST_F(TextChoiceTest, LogprobsThatAreNotKeptAreGivenAllTheSame) {
+  for (const bool keeps : {false, true}) {
+    TextChoice choice(*tokenizer_, {.stop = {},
+                                    .stop_ids = {},
+                                    .logprobs = 0,
+                                    .keeps_logprobs = keeps,
+                                    .prompt_logprobs = {}});
+    std::vector<TextDelta> deltas;
+    const engine::GeneratedToken token{.id = token_of("a"), .top = {}};
+    choice.push({&token, 1}, deltas);
+    choice.finish(engine::FinishReason::kLength, deltas);
+    EXPECT_EQ(deltas.front().logprobs.size(), 1U);
+    EXPECT_EQ(choice.answer().logprobs.size(), keeps ? 1U : 0U);
+  }
+}
+
 }  // namespace
 }  // namespace daybreak::api

@@ -20,6 +20,7 @@ TextChoiceOptions choice_options(const PreparedCompletion& completion) {
           .skip_special_tokens = request.skip_special_tokens,
           .echo = request.echo,
           .logprobs = request.logprobs,
+          .keeps_logprobs = !completion.shared.request.stream,
           .prompt_logprobs = request.prompt_logprobs};
 }
 
@@ -47,9 +48,6 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
   if (choice.finished()) {
     return ok();  // what came while a stop string was being noticed
   }
-  if (batch.finish == FinishReason::kError) {
-    return batch.error.value_or(Error{Errc::kIo, "generation failed"});
-  }
   note_first_token(batch);
   const std::size_t prompt = completion_.prompt_of(batch.choice);
   cached_tokens_[prompt] = std::max(cached_tokens_[prompt], batch.cached_tokens);
@@ -61,6 +59,9 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
   choice.push(batch.tokens, deltas);
   if (choice.finished()) {
     end(batch.choice);
+  }
+  if (batch.finish == FinishReason::kError) {
+    return batch.error.value_or(Error{Errc::kIo, "generation failed"});
   }
   if (batch.finish == FinishReason::kCancelled && !choice.finished()) {
     return cancellation();
@@ -75,7 +76,8 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
 }
 
 chat::TokenUsage TextGeneration::usage() const {
-  chat::TokenUsage usage{.prompt_tokens = completion_.shared.billed_prompt_tokens};
+  chat::TokenUsage usage{.prompt_tokens = completion_.shared.billed_prompt_tokens,
+                         .completion_tokens = dropped_tokens()};
   for (const TextChoice& choice : choices_) {
     usage.completion_tokens += choice.completion_tokens();
   }

@@ -29,11 +29,12 @@ struct Batch {
   std::optional<engine::FinishReason> finish;
   std::optional<Error> error;
   std::size_t cached_tokens = 0;
+  std::size_t dropped_tokens = 0;  // that came after `tokens` and found no room
   engine::RequestTimes times;
 };
 
 // Tokens, and rated ids of prompts, that may wait for a client that reads too slowly. Past it the
-// answer is given up.
+// answer is given up, and what comes is counted only.
 inline constexpr std::size_t kMaxWaitingTokens = 65'536;
 // Of those, so many are handed over at once, a few more if the last Update had several: what is
 // made of them for a client that reads slowly stays small. The rated ids of a prompt come in one.
@@ -51,7 +52,8 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
 
   // Returns what has arrived, in order and up to kMaxTokensAtOnce, waiting until there is
   // something, or nothing at all at `until`. On the strand, one caller at a time. Errors:
-  // kResourceLimit when more than kMaxWaitingTokens were waiting.
+  // kResourceLimit, once, when more than kMaxWaitingTokens were waiting; the calls after it return
+  // what there was and how many tokens were dropped.
   boost::asio::awaitable<Result<std::vector<Batch>>> next(TimePoint until = TimePoint::max());
 
   // Ignores every later push, also once the strand is gone. To be called by whoever calls next(),
@@ -60,6 +62,7 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
 
  private:
   void add(std::size_t choice, const engine::Update& update);
+  Batch& batch_for(std::size_t choice);
   void wake();
   std::vector<Batch> take();
 
@@ -69,6 +72,7 @@ class UpdateMailbox : public std::enable_shared_from_this<UpdateMailbox> {
   std::size_t waiting_tokens_ = 0;
   bool reader_sleeps_ = false;
   bool overflowed_ = false;
+  bool told_ = false;  // of it
 };
 
 }  // namespace daybreak::api

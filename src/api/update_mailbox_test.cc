@@ -59,6 +59,32 @@ TEST(UpdateMailbox, BoundHoldsAtTheTokenAndOnePast) {
   EXPECT_EQ(take(*over, io).error().code, Errc::kResourceLimit);
 }
 
+TEST(UpdateMailbox, PastTheBoundItCountsAndDoesNotGrow) {
+  const std::vector<GeneratedToken> tokens(kMaxWaitingTokens);
+  boost::asio::io_context io;
+  auto mailbox = std::make_shared<UpdateMailbox>(io.get_executor());
+  mailbox->push(0, with(tokens));
+  for (int i = 0; i < 300; ++i) {
+    Update update = with({tokens.data(), 1});
+    if (i == 299) {
+      update.finish = engine::FinishReason::kCancelled;
+    }
+    mailbox->push(0, update);
+    mailbox->push(1, update);
+  }
+  EXPECT_FALSE(take(*mailbox, io));
+  auto batches = *take(*mailbox, io);
+  for (const Batch& more : batches.size() == 2 ? std::vector<Batch>{} : *take(*mailbox, io)) {
+    batches.push_back(more);
+  }
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[0].tokens.size(), kMaxWaitingTokens);
+  for (const Batch& batch : batches) {
+    EXPECT_EQ(batch.dropped_tokens, 300U);
+    EXPECT_EQ(batch.finish, engine::FinishReason::kCancelled);
+  }
+}
+
 TEST(UpdateMailbox, HandsOverSoManyAtOnceAndLosesNone) {
   boost::asio::io_context io;
   auto mailbox = std::make_shared<UpdateMailbox>(io.get_executor());

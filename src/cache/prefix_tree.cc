@@ -52,8 +52,7 @@ std::size_t PrefixTree::blocks_to_compute(const Node& node) const {
   return node.depth - (above == nullptr ? 0 : above->depth);
 }
 
-PrefixTree::Match PrefixTree::find(std::span<const BlockHash> chain) {
-  Match match;
+std::vector<PrefixTree::Node*> PrefixTree::path_of(std::span<const BlockHash> chain) {
   std::vector<Node*> path;
   for (const BlockHash& hash : chain) {
     Node* node = node_of(hash);
@@ -62,11 +61,32 @@ PrefixTree::Match PrefixTree::find(std::span<const BlockHash> chain) {
     }
     path.push_back(node);
   }
-  match.known = path.size();
+  return path;
+}
+
+std::size_t PrefixTree::usable_of(std::span<Node* const> path) {
   std::size_t usable = path.size();
   while (usable > 0 && path[usable - 1]->checkpoint == nullptr) {
     --usable;
   }
+  return usable;
+}
+
+PrefixTree::Match PrefixTree::find(std::span<const BlockHash> chain) {
+  ++stats_.finds;
+  const std::vector<Node*> path = path_of(chain);
+  const std::size_t usable = usable_of(path);
+  Match match{.known = path.size(), .pages = {}, .checkpoint = nullptr};
+  for (std::size_t i = 0; i < usable; ++i) {
+    match.pages.push_back(path[i]->page);
+  }
+  match.checkpoint = usable == 0 ? nullptr : path[usable - 1]->checkpoint;
+  return match;
+}
+
+void PrefixTree::use(std::span<const BlockHash> chain) {
+  const std::vector<Node*> path = path_of(chain);
+  const std::size_t usable = usable_of(path);
   const std::uint64_t use = next_++;
   const Clock::TimePoint now = clock_.now();
   for (Node* node : path) {
@@ -78,11 +98,24 @@ PrefixTree::Match PrefixTree::find(std::span<const BlockHash> chain) {
       }
     });
   }
-  for (std::size_t i = 0; i < usable; ++i) {
-    match.pages.push_back(path[i]->page);
+}
+
+bool PrefixTree::has_page(const BlockHash& at, const void* page) const {
+  const auto found = nodes_.find(at);
+  return found != nodes_.end() && found->second.page.get() == page;
+}
+
+void PrefixTree::hold(const BlockHash& at, const void* page) {
+  if (++holders_[page] == 1 && has_page(at, page)) {
+    ++busy_nodes_;
   }
-  match.checkpoint = usable == 0 ? nullptr : path[usable - 1]->checkpoint;
-  return match;
+}
+
+void PrefixTree::release(const BlockHash& at, const void* page) {
+  if (const auto held = holders_.find(page); --held->second == 0) {
+    holders_.erase(held);
+    busy_nodes_ -= has_page(at, page) ? 1 : 0;
+  }
 }
 
 HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index, HeldPtr page,
@@ -105,6 +138,7 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
   node.first = parent == nullptr ? &node : parent->first;
   node.depth = index + 1;
   node.page = std::move(page);
+  busy_nodes_ += holders_.contains(node.page.get()) ? 1 : 0;
   node.number = next_;
   node.used = next_++;
   node.used_at = clock_.now();
@@ -183,6 +217,7 @@ void PrefixTree::forget(Node& leaf) {
   if (--scope->second == 0) {
     scopes_.erase(scope);
   }
+  busy_nodes_ -= holders_.contains(leaf.page.get()) ? 1 : 0;
   Node* parent = leaf.parent;
   nodes_.erase(BlockHash(leaf.hash));
   if (parent != nullptr && --parent->children == 0) {
@@ -229,19 +264,6 @@ std::optional<Clock::TimePoint> PrefixTree::oldest_use() const {
     oldest = oldest ? std::min(*oldest, node.used_at) : node.used_at;
   }
   return oldest;
-}
-
-std::size_t PrefixTree::count_free_but_for(std::span<const void* const> others) const {
-  std::unordered_map<const void*, long> had;
-  for (const void* page : others) {
-    ++had[page];
-  }
-  std::size_t count = 0;
-  for (const auto& [hash, node] : nodes_) {
-    const auto found = had.find(node.page.get());
-    count += node.page.use_count() - 1 == (found == had.end() ? 0 : found->second) ? 1 : 0;
-  }
-  return count;
 }
 
 std::size_t PrefixTree::erase_if(const std::function<bool(std::string_view scope)>& goes) {

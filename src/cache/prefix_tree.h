@@ -45,9 +45,12 @@ class PrefixTree {
     std::vector<HeldPtr> pages;  // of the blocks up to the checkpoint
     HeldPtr checkpoint;          // at the end of the last of them; null: there is none
   };
-  // Returns what a sequence with the blocks `chain` can start from, which counts as a use. What it
-  // holds is not evicted as long as it lives.
+  // Returns what a sequence with the blocks `chain` can start from. What it holds is not evicted as
+  // long as it lives.
   [[nodiscard]] Match find(std::span<const BlockHash> chain);
+  // Says that a sequence with these blocks has started: what find() would give has been used, and
+  // the blocks after it that are known.
+  void use(std::span<const BlockHash> chain);
 
   // Adds the page of block `index`, whose bytes are complete. Returns the page the tree has for
   // this block now: `page`, or the one it had, with the same bits; null if it takes no more blocks,
@@ -78,11 +81,16 @@ class PrefixTree {
 
   // When what has not been used for longest was; nothing: the tree is empty.
   [[nodiscard]] std::optional<Clock::TimePoint> oldest_use() const;
-  // Returns how many pages only the tree and the holders of `others` have; `others` may name a page
-  // several times, once for each that has it.
-  [[nodiscard]] std::size_t count_free_but_for(std::span<const void* const> others) const;
+
+  // Counts a running sequence that has `page` for the block `at`, be it the tree's or not, until
+  // release() of the same.
+  void hold(const BlockHash& at, const void* page);
+  void release(const BlockHash& at, const void* page);
+  // Pages that no running sequence has.
+  [[nodiscard]] std::size_t idle_pages() const { return nodes_.size() - busy_nodes_; }
 
   struct Stats {
+    std::uint64_t finds = 0;
     std::size_t blocks = 0;
     std::size_t checkpoints = 0;
     std::uint64_t evicted_blocks = 0;
@@ -124,6 +132,11 @@ class PrefixTree {
   [[nodiscard]] static Rank as_leaf(Node& node);
   [[nodiscard]] static Rank as_checkpoint(Node& node) { return {true, node.value, &node}; }
   [[nodiscard]] Node* node_of(const BlockHash& hash);
+  // The nodes of the chain that are there, up to the first that is not.
+  [[nodiscard]] std::vector<Node*> path_of(std::span<const BlockHash> chain);
+  // How many of them a sequence can start from.
+  [[nodiscard]] static std::size_t usable_of(std::span<Node* const> path);
+  [[nodiscard]] bool has_page(const BlockHash& at, const void* page) const;
   [[nodiscard]] std::size_t blocks_to_compute(const Node& node) const;
   // Runs `change` while the node is out of the orders, which it changes its place in.
   template <class Change>
@@ -139,7 +152,9 @@ class PrefixTree {
   std::set<Rank> leaves_;
   std::set<Rank> checkpoints_;
   std::unordered_map<std::string, std::size_t, StringHash, std::equal_to<>>
-      scopes_;  // blocks of each
+      scopes_;                                            // blocks of each
+  std::unordered_map<const void*, std::size_t> holders_;  // of pages: running sequences
+  std::size_t busy_nodes_ = 0;                            // with a page that has a holder
   std::uint64_t next_ = 1;
   std::uint64_t floor_ = 0;  // the value of the checkpoint evicted last
   Stats stats_;

@@ -109,6 +109,9 @@ class RandomUse {
   void find(const std::string& path) {
     const auto chain = chain_of(path);
     PrefixTree::Match match = tree_.find(chain);
+    if (below(2) == 0) {
+      tree_.use(chain);
+    }
     std::size_t known = 0;
     std::size_t usable = 0;
     while (known < path.size() && plain_.has_page(path.substr(0, known + 1))) {

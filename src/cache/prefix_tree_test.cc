@@ -24,6 +24,11 @@ class PrefixTreeTest : public ::testing::Test {
   void checkpoint(const std::string& path) { tree_.add_checkpoint(chain_of(path).back(), held()); }
   // How many blocks a sequence of `path` can start from.
   std::size_t usable(const std::string& path) { return tree_.find(chain_of(path)).pages.size(); }
+  // The same of one that starts.
+  std::size_t started(const std::string& path) {
+    tree_.use(chain_of(path));
+    return usable(path);
+  }
   bool known(const std::string& path) { return tree_.find(chain_of(path)).known == path.size(); }
 
   StillClock clock_;
@@ -80,7 +85,8 @@ TEST_F(PrefixTreeTest, PagesThatNothingCanStartFromGoFirstOldestFirst) {
   checkpoint("ab");
   grow("xy");
   grow("pq");
-  EXPECT_TRUE(known("xy"));  // used later than pq
+  tree_.use(chain_of("xy"));
+  EXPECT_TRUE(known("pq"));  // a look is no use
   EXPECT_TRUE(tree_.evict_page());
   EXPECT_TRUE(tree_.evict_page());
   EXPECT_FALSE(known("p"));
@@ -155,7 +161,7 @@ TEST_F(PrefixTreeTest, AUseRenewsTheValue) {
     grow(path);
     checkpoint(path);
     ASSERT_TRUE(tree_.evict_checkpoint());
-    ASSERT_EQ(usable("abcdefgh"), 8U);
+    ASSERT_EQ(started("abcdefgh"), 8U);
   }
 }
 
@@ -193,7 +199,8 @@ TEST_F(PrefixTreeTest, OldBranchesGoAndWhatIsAboveUsedOnesStays) {
   grow("abc");
   grow("axy");
   clock_.forward(std::chrono::seconds(60));
-  EXPECT_TRUE(known("ax"));
+  EXPECT_TRUE(known("abc"));
+  tree_.use(chain_of("ax"));
   EXPECT_EQ(tree_.erase_old(std::chrono::seconds(61)), 0U);
   clock_.forward(std::chrono::seconds(1));
   EXPECT_EQ(tree_.erase_old(std::chrono::seconds(61)), 3U) << "b, c and y";
@@ -237,6 +244,30 @@ TEST_F(PrefixTreeTest, ABranchGoesWholeAndNoOther) {
   EXPECT_EQ(tree_.stats().blocks, 2U);
   EXPECT_EQ(tree_.stats().checkpoints, 0U);
   EXPECT_TRUE(known("pq"));
+}
+
+TEST_F(PrefixTreeTest, APageIsIdleWhenNoRunningSequenceHasIt) {
+  const auto chain = chain_of("ab");
+  const HeldPtr first = held();
+  tree_.hold(chain[0], first.get());
+  EXPECT_EQ(tree_.idle_pages(), 0U);
+  tree_.publish(chain, 0, first, "");
+  EXPECT_EQ(tree_.idle_pages(), 0U) << "who made it has it";
+  const HeldPtr second = held();
+  tree_.publish(chain, 1, second, "");
+  EXPECT_EQ(tree_.idle_pages(), 1U);
+  tree_.hold(chain[0], first.get());
+  tree_.release(chain[0], first.get());
+  EXPECT_EQ(tree_.idle_pages(), 1U) << "another one has it";
+  // What is forgotten and made again by another is another page.
+  tree_.erase_branch(chain[0]);
+  EXPECT_EQ(tree_.idle_pages(), 0U);
+  tree_.publish(chain, 0, held(), "");
+  EXPECT_EQ(tree_.idle_pages(), 1U);
+  tree_.release(chain[0], first.get());
+  EXPECT_EQ(tree_.idle_pages(), 1U);
+  tree_.erase_branch(chain[0]);
+  EXPECT_EQ(tree_.idle_pages(), 0U);
 }
 
 TEST_F(PrefixTreeTest, ASupersededCheckpointCanBeDropped) {

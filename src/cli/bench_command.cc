@@ -11,6 +11,7 @@ void register_bench(Command root) {
   bench.require_subcommand();
   register_bench_kernels(bench);
   register_bench_model(bench);
+  register_bench_speculation(bench);
   register_bench_grammar(bench);
   register_bench_streams(bench, root.version());
   register_bench_server(bench, root.version());

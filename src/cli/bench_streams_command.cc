@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,13 +17,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cli/bench_server_process.h"
 #include "cli/bench_streams_report.h"
+#include "cli/child_server.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/process_usage.h"
 #include "cli/progress.h"
+#include "cli/scripted_server.h"
 #include "cli/serve_reload.h"
+#include "cli/stop_signals.h"
 #include "cli/stream_client.h"
 #include "http/tls_context.h"
 
@@ -89,6 +92,21 @@ Result<ScriptedServerOptions> server_options(const Options& options, const std::
   return out;
 }
 
+// In the child: tells the address, or why there is none, and lives until SIGTERM. The stamps lie in
+// memory that it shares.
+void serve(const ScriptedServerOptions& options) {
+  const sigset_t signals = block_stop_signals();
+  auto server = ScriptedServer::start(options);
+  const std::string told =
+      server ? "listening on " + (*server)->http().url() + "\n" : server.error().message + "\n";
+  const bool written = ::write(STDOUT_FILENO, told.data(), told.size()) > 0;
+  int received = 0;
+  if (server && written) {
+    ::sigwait(&signals, &received);
+    server->reset();
+  }
+}
+
 // One short stream, so that what is made once is there before memory is looked at.
 Status warm_up(const StreamClientOptions& options) {
   StreamClientOptions one = options;
@@ -103,8 +121,8 @@ Status warm_up(const StreamClientOptions& options) {
 Result<StreamsReport> measure(const Options& options, const std::string& version) {
   const StreamsShape& shape = options.shape;
   DAYBREAK_TRY(const auto stamps, SharedStamps::make(shape.streams * shape.tokens()));
-  DAYBREAK_TRY(ScriptedServerOptions server_made, server_options(options, version, stamps->all()));
-  DAYBREAK_TRY(const auto server, ServerProcess::start(std::move(server_made)));
+  DAYBREAK_TRY(const ScriptedServerOptions made, server_options(options, version, stamps->all()));
+  DAYBREAK_TRY(const auto server, ChildServer::start([&made] { serve(made); }));
   ::signal(SIGPIPE, SIG_IGN);
   Progress progress("streams");
   StreamsReport report{.shape = shape, .client = {}};

@@ -30,6 +30,7 @@ void register_usage_purge(Command usage);
 void register_bench(Command root);
 void register_bench_kernels(Command bench);
 void register_bench_model(Command bench);  // decode and prefill
+void register_bench_speculation(Command bench);
 void register_bench_grammar(Command bench);
 void register_bench_streams(Command bench, const std::string& version);
 void register_bench_server(Command bench, const std::string& version);

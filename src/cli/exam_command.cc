@@ -17,9 +17,9 @@
 
 #include "base/atomic_file.h"
 #include "cli/chat_printer.h"
+#include "cli/child_server.h"
 #include "cli/command.h"
 #include "cli/commands.h"
-#include "cli/exam_server.h"
 #include "cli/model_path.h"
 #include "cli/progress.h"
 #include "cli/runner_options.h"
@@ -157,8 +157,8 @@ Result<Prepared> prepare(const Options& options) {
   return out;
 }
 
-Result<std::unique_ptr<ExamServer>> start_server(const Options& options,
-                                                 const std::filesystem::path& model) {
+Result<std::unique_ptr<ChildServer>> start_server(const Options& options,
+                                                  const std::filesystem::path& model) {
   std::vector<std::string> arguments = {std::filesystem::absolute(model).string(),
                                         "--host",
                                         "127.0.0.1",
@@ -179,11 +179,11 @@ Result<std::unique_ptr<ExamServer>> start_server(const Options& options,
   if (!options.config.empty()) {
     arguments.insert(arguments.end(), {"--config", options.config});
   }
-  return ExamServer::start(std::move(arguments));
+  return ChildServer::start(ChildServer::program(std::move(arguments)));
 }
 
 Result<exam::ExamRun> ask(const Options& options, const Prepared& prepared) {
-  std::unique_ptr<ExamServer> server;
+  std::unique_ptr<ChildServer> server;
   std::string base = options.url;
   if (base.empty()) {
     DAYBREAK_TRY(server, start_server(options, prepared.model));

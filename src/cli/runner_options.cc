@@ -13,6 +13,7 @@
 #include "cli/read_display.h"
 #include "kernels/dispatch.h"
 #include "kernels/float_environment.h"
+#include "model/draft_replay.h"
 
 namespace daybreak::cli {
 
@@ -61,7 +62,9 @@ Status check_state_memory(const model::StateLayout& layout, const StateSizes& si
           : std::min<std::uint64_t>(pool, sizes.sequences * model::pages_for(layout.max_positions));
   const std::uint64_t needed =
       sizeof(float) *
-      ((sizes.sequences + sizes.checkpoints) * layout.slot_floats() + pages * layout.page_floats());
+      ((sizes.sequences + sizes.checkpoints) * layout.slot_floats() + pages * layout.page_floats() +
+       (sizes.guesses > 0 ? sizes.sequences * model::DraftReplay::floats(layout, sizes.guesses)
+                          : 0));
   if (needed <= memory) {
     return ok();
   }
@@ -87,6 +90,7 @@ Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& load
                                       .max_sequences = sizes.sequences,
                                       .max_positions = sizes.positions,
                                       .max_checkpoints = sizes.checkpoints,
+                                      .max_guesses = sizes.guesses,
                                       .on_thread_start = kernels::set_float_environment});
 }
 

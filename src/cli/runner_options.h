@@ -50,6 +50,7 @@ struct StateSizes {
   std::size_t sequences = 1;
   std::size_t positions = 0;  // in all
   std::size_t checkpoints = 0;
+  std::size_t guesses = 0;  // of a sequence
 };
 
 // Checks that states of those sizes fit into `memory` bytes. They are

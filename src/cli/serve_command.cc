@@ -125,7 +125,8 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
       make_runner(loaded, runner_options,
                   {.sequences = config.max_sequences,
                    .positions = config.max_positions,
-                   .checkpoints = config.prefix_reuse == "on" ? config.state_checkpoints : 0}));
+                   .checkpoints = config.prefix_reuse == "on" ? config.state_checkpoints : 0,
+                   .guesses = config.speculation == "ngram" ? config.num_speculative_tokens : 0}));
   const std::vector<std::string> names = model_names(config, loaded);
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
@@ -138,6 +139,11 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                                                 : engine::PrefixReuse::kOff,
                     .kept_age = std::chrono::seconds(config.kept_sequence_seconds),
                     .checkpoint_interval = config.linear_cache_interval,
+                    .speculation = {.method = config.speculation == "ngram"
+                                                  ? engine::SpeculationMethod::kNgram
+                                                  : engine::SpeculationMethod::kNone,
+                                    .most = config.num_speculative_tokens,
+                                    .min_match = config.prompt_lookup_min},
                     .owner_valid = owner_valid(access),
                     .timeline_steps = config.step_timeline}));
   const auto now = std::chrono::system_clock::now().time_since_epoch();

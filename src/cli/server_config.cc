@@ -8,6 +8,7 @@
 
 #include "cli/edit_distance.h"
 #include "engine/model_runner.h"
+#include "engine/prompt_lookup.h"
 #include "engine/step_timeline.h"
 #include "grammar/grammar_service.h"
 
@@ -52,6 +53,14 @@ std::vector<ServerKey> make_keys() {
        "tokens of a prompt between such copies, rounded up to blocks of 64; 0: only where they are "
        "likely to be of use",
        CountField{&C::linear_cache_interval, 0, std::size_t{1} << 32U}},
+      {"speculation",
+       "ngram: guess the next tokens from what was there before; same answers, often sooner "
+       "(docs/speculation.md)",
+       ChoiceField{&C::speculation, {"off", "ngram"}}},
+      {"num_speculative_tokens", "tokens guessed at a time, at most",
+       CountField{&C::num_speculative_tokens, 1, engine::kMaxDraftTokens}},
+      {"prompt_lookup_min", "last tokens that must have been there before to guess what follows",
+       CountField{&C::prompt_lookup_min, 1, engine::kMaxLookupIds}},
       {"kept_sequence_seconds",
        "seconds a sequence is kept that no prompt goes on from (docs/slots.md)",
        CountField{&C::kept_sequence_seconds, 1, kDay}},

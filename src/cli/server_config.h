@@ -36,6 +36,9 @@ struct ServerConfig {
   std::string prefix_reuse = "on";
   std::size_t state_checkpoints = 16;
   std::size_t linear_cache_interval = 8192;
+  std::string speculation = "off";
+  std::size_t num_speculative_tokens = 7;
+  std::size_t prompt_lookup_min = 3;
   std::size_t kept_sequence_seconds = 3'600;
   std::string slot_save_path;
   std::string vendor_compat = "off";

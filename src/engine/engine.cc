@@ -41,6 +41,15 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
     return Error{Errc::kInvalidArgument, fmt::format("timeline_steps: expected 0 to {}, found {}",
                                                      kMaxTimelineSteps, options.timeline_steps)};
   }
+  if (options.speculation.method != SpeculationMethod::kNone) {
+    if (model->max_guesses() == 0) {
+      return Error{Errc::kInvalidArgument, "speculation: the model takes no guesses"};
+    }
+    DAYBREAK_CHECK_OK(
+        check_option("speculation.most", options.speculation.most, model->max_guesses()));
+    DAYBREAK_CHECK_OK(
+        check_option("speculation.min_match", options.speculation.min_match, kMaxLookupIds));
+  }
   if (model->slots() == 0) {
     return Error{Errc::kInvalidArgument, "max_sequences: expected 1 or more, found 0"};
   }
@@ -55,7 +64,10 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
       vocab_size_(model_->vocab_size()),
       context_tokens_(model_->context_tokens()),
       even_share_(model_->even_share()),
-      logits_(model_->slots() * vocab_size_),
+      slot_rows_(options.speculation.method == SpeculationMethod::kNone
+                     ? 1
+                     : 1 + options.speculation.most),
+      logits_(model_->slots() * slot_rows_ * vocab_size_),
       slots_(*model_, {.reuse = options.prefix_reuse,
                        .max_age = options.kept_age,
                        .owner_valid = options.owner_valid,
@@ -304,8 +316,10 @@ bool Engine::admit_one(Job& next) {
     finish(*job, FinishReason::kError, &place.error());
     return true;
   }
-  job->start(place->slot, std::move(place->sequence), place->cached_tokens,
-             std::span(logits_).subspan(place->slot * vocab_size_, vocab_size_));
+  job->start(
+      place->slot, std::move(place->sequence), place->cached_tokens,
+      std::span(logits_).subspan(place->slot * slot_rows_ * vocab_size_, slot_rows_ * vocab_size_),
+      vocab_size_);
   record_memory();
   submit_mask(*job);
   running_.push_back(std::move(job));
@@ -339,17 +353,7 @@ bool Engine::step() {
   }
   const std::size_t running = running_.size();
   const std::size_t without_mask = running - ready.size();
-  std::vector<std::size_t> pending = may_feed(ready);
-  for (std::size_t i = ready.size(); i > 0; --i) {
-    if (pending[i - 1] == 0) {  // no row is left for it in this step
-      pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i - 1));
-      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(i - 1));
-    }
-  }
-  std::vector<std::size_t> share = plan_step(pending, options_.step_tokens);
-  for (std::size_t i = 0; i < ready.size(); ++i) {
-    share[i] = SlotTable::cut(*ready[i], share[i]);
-  }
+  const std::vector<std::size_t> share = plan(ready);
   std::vector<StepChunk> chunks;
   std::vector<Job*> jobs;
   std::span<float> rows(prompt_rows_);
@@ -408,7 +412,7 @@ void Engine::wait_for_masks() {
 bool Engine::draw_all_due() {
   bool any = false;
   for (const std::unique_ptr<Job>& job : running_) {
-    if (job->due() && !job->finished && !job->cancelled && !job->mask_task.busy()) {
+    while (job->due() && !job->finished && !job->cancelled && !job->mask_task.busy()) {
       draw(*job);
       any = true;
     }
@@ -445,7 +449,7 @@ void Engine::consume(Job& job, const StepChunk& fed) {
   slots_.advanced(job);
   {
     const std::lock_guard lock(mutex_);
-    (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size();
+    (reading ? stats_.prefill_tokens : stats_.decode_tokens) += fed.ids.size() - fed.guesses;
     stats_.nonfinite_rows += rated ? 0 : 1;
   }
   if (!rated) {
@@ -465,6 +469,9 @@ void Engine::draw(Job& job) {
       ++(job.constraint_broken() ? stats_.broken_constraints : stats_.nonfinite_rows);
     }
     return finish(job, FinishReason::kError, &drawn.error());
+  }
+  if (!job.rows_left()) {
+    settle(job);
   }
   if (job.constrained() && drawn->finish.has_value() && !accepted) {
     job.keep_last(*std::move(drawn));

@@ -11,6 +11,9 @@
 // waited for once and shortly; then it keeps its row and sits out the steps of the others until the
 // mask comes. Its answer is the same, bit for bit.
 //
+// With speculation on, a generating request feeds guesses of its next tokens too, and draws from
+// the rows of those that turn out right (docs/speculation.md). Its answer is the same, bit for bit.
+//
 // When a request ends its sequence is kept for a while, and a request whose prompt goes on from it
 // computes the rest only (slot_table.h). Its answer is the same, bit for bit.
 //
@@ -60,6 +63,7 @@ struct EngineOptions {
   PrefixReuse prefix_reuse = PrefixReuse::kOn;
   std::chrono::seconds kept_age = kKeptAge;               // see KeepOptions, as of the next one
   std::size_t checkpoint_interval = kCheckpointInterval;  // see PrefixCacheOptions
+  SpeculationOptions speculation = {};
   OwnerValidFn owner_valid = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
@@ -108,6 +112,11 @@ class Engine final : public Generator, public SlotControl {
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there
+  // Returns how many ids each of `ready` feeds. Takes those out that a step has no rows for.
+  std::vector<std::size_t> plan(std::vector<Job*>& ready);
+  // Has those of `ready` that are generating guess what comes. Returns how many ids that are.
+  std::size_t guess(std::span<Job* const> ready);
+  std::size_t guess(Job& job, std::size_t budget);
   // Returns how many pending ids each job of `ready` may feed: all, or those it has rows for.
   std::vector<std::size_t> may_feed(std::span<Job* const> ready) const;
   void record_feed(const Job& job, const StepChunk& chunk);
@@ -116,6 +125,7 @@ class Engine final : public Generator, public SlotControl {
   void forward(std::span<const StepChunk> chunks, std::span<Job* const> jobs);
   void consume(Job& job, const StepChunk& fed);  // after `fed` was processed
   void draw(Job& job);
+  void settle(Job& job);  // see Job::settle
   void deliver(Job& job, const Job::Drawn& drawn);
   void submit_mask(Job& job);
   void wait_for_masks();
@@ -134,7 +144,8 @@ class Engine final : public Generator, public SlotControl {
 
   // The engine's thread only.
   std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()
-  std::vector<float> logits_;                  // [slots, vocab]: each slot has its row
+  const std::size_t slot_rows_;  // rows of logits of each slot: of a token and of guesses
+  std::vector<float> logits_;    // [slots, slot_rows_, vocab]
   SlotTable slots_;
   std::vector<float> prompt_rows_;  // [options_.prompt_rows, vocab] once wanted
   // Finished while a worker had their constraint: at most one for each worker.

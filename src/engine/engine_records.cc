@@ -37,6 +37,22 @@ void Engine::record_mask(Job& job) {
   }
 }
 
+void Engine::settle(Job& job) {
+  const GuessOutcome outcome = job.settle();
+  if (outcome.guessed == 0) {
+    return;
+  }
+  slots_.advanced(job);
+  const std::lock_guard lock(mutex_);
+  stats_.decode_tokens += outcome.accepted;
+  ++stats_.drafts;
+  stats_.draft_tokens += outcome.guessed;
+  stats_.accepted_tokens += outcome.accepted;
+  for (std::size_t at = 0; at < outcome.accepted; ++at) {
+    ++stats_.accepted_at[at];
+  }
+}
+
 void Engine::record_token(Job& job) {
   const Clock::TimePoint now = options_.clock->now();
   const std::lock_guard lock(mutex_);
@@ -53,6 +69,7 @@ void Engine::record_token(Job& job) {
 void Engine::retire(Job& job, FinishReason reason) {
   const bool had_slot = job.holds_slot();
   if (had_slot) {
+    settle(job);
     ProcessedSequence left = job.leave();
     if (reason == FinishReason::kError) {
       left = {};  // what failed is not trusted

@@ -32,6 +32,7 @@ class FakeModel final : public StepModel {
   std::size_t total_positions() const override { return options_.total_positions; }
   std::size_t free_positions() const override { return options_.total_positions - *reserved_; }
   std::size_t checkpoints() const override { return options_.checkpoints; }
+  std::size_t max_guesses() const override { return options_.max_guesses; }
   std::size_t even_share() const override {
     return std::min(options_.context_tokens, options_.total_positions / options_.slots);
   }
@@ -56,13 +57,27 @@ class FakeModel final : public StepModel {
     for (const StepChunk& chunk : chunks) {
       auto& fake = static_cast<FakeSequence&>(*chunk.sequence);
       const std::size_t rows = chunk.logits.size() / options_.vocab_size;
+      // What is wrong with guesses shows in every later row.
+      const bool as_agreed = fake.guesses.empty() && chunk.guesses < chunk.ids.size() &&
+                             chunk.guesses <= options_.max_guesses &&
+                             (chunk.guesses == 0 || fake.guesses_prepared);
+      fake.hash += as_agreed ? 0 : 1;
+      const std::size_t kept = chunk.ids.size() - chunk.guesses;
+      std::uint64_t hash = 0;
       for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
-        fake.feed(chunk.ids[i]);
+        if (i < kept) {
+          fake.feed(chunk.ids[i]);
+          hash = fake.hash;
+        } else {
+          hash = mix64(hash ^ chunk.ids[i]);
+        }
         if (const std::size_t left = chunk.ids.size() - i; left <= rows) {
           write_logits(
-              fake, chunk.logits.subspan((rows - left) * options_.vocab_size, options_.vocab_size));
+              fake, hash,
+              chunk.logits.subspan((rows - left) * options_.vocab_size, options_.vocab_size));
         }
       }
+      fake.guesses.assign(chunk.ids.begin() + static_cast<std::ptrdiff_t>(kept), chunk.ids.end());
       sizes.push_back(chunk.ids.size());
     }
     const std::lock_guard lock(observer_->mutex);
@@ -86,9 +101,9 @@ class FakeModel final : public StepModel {
         std::make_unique<FakeSequence>(observer_, reserved_, positions - shared, options_));
   }
 
-  void write_logits(const FakeSequence& fake, std::span<float> row) const {
+  void write_logits(const FakeSequence& fake, std::uint64_t hash, std::span<float> row) const {
     for (std::size_t id = 0; id < row.size(); ++id) {
-      row[id] = static_cast<float>(mix64(fake.hash + id) >> 40) * 0x1p-21F;
+      row[id] = static_cast<float>(mix64(hash + id) >> 40) * 0x1p-21F;
     }
     if (observer_->edit_logits) {
       observer_->edit_logits(fake, row);

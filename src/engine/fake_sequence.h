@@ -26,6 +26,7 @@ struct FakeModelOptions {
   std::size_t slots = 5;
   std::size_t total_positions = 5000;
   std::size_t checkpoints = 0;
+  std::size_t max_guesses = 0;
 };
 
 // What happened, and what shall go wrong; outlives the model. Tests may share one between
@@ -37,6 +38,8 @@ struct FakeObserver {
   std::function<bool()> before_acquire;
   // Called before a state is copied out of a sequence; may throw std::bad_alloc.
   std::function<void()> before_save;
+  // Called before a sequence gets its memory for guesses; false: there is none.
+  std::function<bool()> before_guesses;
   // Called with each row of logits that is delivered.
   std::function<void(const Sequence&, std::span<float>)> edit_logits;
   std::mutex mutex;
@@ -136,21 +139,41 @@ struct FakeSequence final : Sequence {
     }
     return cache::HeldPtr(std::make_shared<const Copy>(observer, hash, length));
   }
+  Status prepare_guesses() override {
+    if (observer->before_guesses && !observer->before_guesses()) {
+      return Error{Errc::kResourceLimit, "fake: no memory for guesses"};
+    }
+    guesses_prepared = true;
+    return ok();
+  }
+  void accept(std::size_t count) override {
+    hash += count <= guesses.size() ? 0 : 1;
+    for (std::size_t i = 0; i < std::min(count, guesses.size()); ++i) {
+      feed(guesses[i]);
+    }
+    guesses.clear();
+  }
   std::vector<std::byte> save() const override {
     if (observer->before_save) {
       observer->before_save();
     }
-    std::vector<std::byte> bytes(sizeof hash + sizeof length);
-    std::memcpy(bytes.data(), &hash, sizeof hash);
-    std::memcpy(bytes.data() + sizeof hash, &length, sizeof length);
-    return bytes;
+    std::vector<std::uint64_t> words = {hash, length};
+    words.insert(words.end(), ends.begin(), ends.end());
+    const auto bytes = std::as_bytes(std::span(words));
+    return {bytes.begin(), bytes.end()};
   }
   Status restore(std::span<const std::byte> bytes) override {
-    if (bytes.size() != sizeof hash + sizeof length) {
+    std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+    if (bytes.size() % sizeof(std::uint64_t) != 0 || words.size() < 2) {
       return Error{Errc::kCorrupt, "fake: wrong size of a saved state"};
     }
-    std::memcpy(&hash, bytes.data(), sizeof hash);
-    std::memcpy(&length, bytes.data() + sizeof hash, sizeof length);
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+    hash = words[0];
+    length = words[1];
+    ends.assign(words.begin() + 2, words.end());
+    *reserved += blocks.size() * kBlock;  // what was shared is its own again
+    room += blocks.size() * kBlock;
+    blocks.clear();
     return ok();
   }
 
@@ -160,6 +183,8 @@ struct FakeSequence final : Sequence {
   FakeModelOptions options;
   std::size_t length = 0;
   std::uint64_t hash = 1;
+  bool guesses_prepared = false;
+  std::vector<TokenId> guesses;                      // fed, neither accepted nor refused
   std::vector<std::uint64_t> ends;                   // the hash at the end of each block
   std::vector<std::shared_ptr<const Block>> blocks;  // shared
 };

@@ -8,6 +8,12 @@
 #include "engine/prompt_logprobs.h"
 
 namespace daybreak::engine {
+namespace {
+
+// Ids of a prompt that one step adds to what guesses are made from: a long one delays nobody.
+constexpr std::size_t kCatchUpIds = 16'384;
+
+}  // namespace
 
 Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimePoint submitted)
     : times{.submitted = submitted,
@@ -33,16 +39,54 @@ std::span<const TokenId> Job::pending() const {
   if (reading()) {
     return std::span(request_.prompt).subspan(read_);
   }
-  return {&last_, 1};
+  return next_;
+}
+
+void Job::guess(const SpeculationOptions& options, std::size_t most) {
+  next_.resize(1);
+  if (!guesses_) {
+    guesses_.emplace(options);
+  }
+  // What it has not seen yet of the prompt, of the answer, and the token drawn last.
+  const std::size_t prompt = request_.prompt.size();
+  if (const std::size_t known = guesses_->size(); known < prompt) {
+    const std::span<const TokenId> unknown = std::span(request_.prompt).subspan(known);
+    guesses_->append(unknown.first(std::min(unknown.size(), kCatchUpIds)));
+    if (guesses_->size() < prompt) {
+      return;
+    }
+  }
+  guesses_->append(std::span(fed_).subspan(guesses_->size() - prompt));
+  guesses_->append(next_);
+  guesses_->make(most, next_);
 }
 
 void Job::consume(std::size_t count) {
-  row_kept_ = count == pending().size();
+  const bool all = count == pending().size();
+  row_ = 0;
+  right_ = 0;
   if (reading()) {
     read_ += count;
-  } else {
-    fed_.push_back(last_);
+    rows_ = all ? 1 : 0;
+    return;
   }
+  fed_.push_back(next_.front());
+  next_.resize(count);
+  rows_ = count;
+}
+
+GuessOutcome Job::settle() {
+  const GuessOutcome outcome{.guessed = rows_ == 0 ? 0 : next_.size() - 1, .accepted = right_};
+  rows_ = 0;
+  row_ = 0;
+  if (outcome.guessed > 0) {
+    sequence_->accept(right_);
+    fed_.insert(fed_.end(), next_.begin() + 1,
+                next_.begin() + 1 + static_cast<std::ptrdiff_t>(right_));
+    guesses_->learn(outcome);
+  }
+  next_.assign(1, last_);
+  return outcome;
 }
 
 ProcessedSequence Job::leave() {
@@ -74,11 +118,10 @@ SlotInfo Job::slot_info() const {
 }
 
 Status Job::rate(std::span<const float> rows) {
-  const std::size_t vocab_size = logits_.size();
   std::vector<PromptLogprob> rated;
-  for (std::size_t at = 0; at < rows.size(); at += vocab_size) {
-    const std::span<const float> row = rows.subspan(at, vocab_size);
-    const std::size_t position = read_ + at / vocab_size + 1;
+  for (std::size_t at = 0; at < rows.size(); at += vocab_size_) {
+    const std::span<const float> row = rows.subspan(at, vocab_size_);
+    const std::size_t position = read_ + at / vocab_size_ + 1;
     if (position == request_.prompt.size()) {
       std::ranges::copy(row, logits_.begin());
       break;
@@ -92,14 +135,20 @@ Status Job::rate(std::span<const float> rows) {
 }
 
 Result<Job::Drawn> Job::draw(SamplerScratch& scratch) {
-  row_kept_ = false;
-  DAYBREAK_TRY(GeneratedToken token, sampler_.choose(logits_, scratch));
+  DAYBREAK_TRY(GeneratedToken token,
+               sampler_.choose(logits_.subspan(row_ * vocab_size_, vocab_size_), scratch));
   last_ = token.id;
+  ++row_;
   std::optional<FinishReason> finish;
   if (sampler_.is_stop(token.id)) {
     finish = FinishReason::kStop;
   } else if (sampler_.generated() == request_.max_tokens) {
     finish = FinishReason::kLength;
+  }
+  if (!finish && row_ < rows_ && next_[row_] == last_) {
+    ++right_;
+  } else {
+    rows_ = row_;  // those that are left follow a wrong guess
   }
   return Drawn{std::move(token), finish};
 }

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "engine/generator.h"
+#include "engine/guesses.h"
 #include "engine/mask_workers.h"
 #include "engine/prefix_cache.h"
 #include "engine/sampler.h"
@@ -45,10 +47,11 @@ class Job {
   }
 
   // `sequence` has processed the first `cached` ids of the prompt, not all of them. `logits`
-  // [vocab] is where the job's rows go, until it is finished.
+  // [1 or more, vocab] is where the job's rows go, until it is finished.
   void start(std::size_t slot, std::unique_ptr<Sequence> sequence, std::size_t cached,
-             std::span<float> logits) {
+             std::span<float> logits, std::size_t vocab_size) {
     slot_ = slot;
+    vocab_size_ = vocab_size;
     sequence_ = std::move(sequence);
     usage_.cached_tokens = cached;
     read_ = cached;
@@ -62,7 +65,8 @@ class Job {
   [[nodiscard]] Sequence& sequence() { return *sequence_; }
 
   // Returns the ids to feed before the next token can be drawn: the rest of the prompt, then the
-  // token drawn last. Never empty while the job runs. Of no use while the job is due.
+  // token drawn last and guesses of those to come. Never empty while the job runs. Of no use while
+  // the job is due.
   [[nodiscard]] std::span<const TokenId> pending() const;
   [[nodiscard]] bool reading() const { return read_ < request_.prompt.size(); }
 
@@ -76,26 +80,35 @@ class Job {
   // consume(count). Errors: as rate_prompt_id. REQUIRES: rates_pending().
   Status rate(std::span<const float> rows);
 
-  // Where the row that follows the last pending id goes.
-  [[nodiscard]] std::span<float> logits() const { return logits_; }
+  // Guesses up to `most` of the ids to come, in place of what was guessed before: they are pending
+  // too. It has then read the prompt and is not due.
+  void guess(const SpeculationOptions& options, std::size_t most);
+  // Of the first `count` pending ids, how many are guesses.
+  [[nodiscard]] std::size_t guesses(std::size_t count) const { return reading() ? 0 : count - 1; }
+
+  // Where the rows go that follow the pending ids: of the prompt the last, of the answer each.
+  [[nodiscard]] std::span<float> logits(std::size_t count) const {
+    return logits_.first((reading() ? 1 : count) * vocab_size_);
+  }
 
   // Of the prompt, not computed again.
   [[nodiscard]] std::size_t cached() const { return usage_.cached_tokens; }
   // Tokens drawn so far.
   [[nodiscard]] std::size_t generated() const { return sampler_.generated(); }
 
-  // Records that the first `count` pending ids were processed.
+  // Records that the first `count` pending ids were processed, and the guesses among them computed.
   void consume(std::size_t count);
 
-  // Whether all pending ids were processed: the row of logits is there, or even the last token is,
-  // and what comes next is draw() or take_last(), not another step.
-  [[nodiscard]] bool due() const { return row_kept_ || last_drawn_.has_value(); }
+  // Whether a row of logits is there to draw from, or even the last token is, and what comes next
+  // is draw() or take_last(), not another step.
+  [[nodiscard]] bool due() const { return row_ < rows_ || last_drawn_.has_value(); }
 
   struct Drawn {
     GeneratedToken token;
     std::optional<FinishReason> finish;  // kStop or kLength when it was the last one
   };
-  // Draws the next token from the job's row.
+  // Draws the next token from the job's next row. If it is the one that was guessed, the row after
+  // it is the next.
   // Errors: as Sampler::choose. REQUIRES: due() and mask_task is not busy, both here and below.
   Result<Drawn> draw(SamplerScratch& scratch);
   [[nodiscard]] bool constrained() const { return sampler_.constrained(); }
@@ -106,6 +119,10 @@ class Job {
   [[nodiscard]] bool last_kept() const { return last_drawn_.has_value(); }
   // Errors: as Sampler::accepted.
   Result<Drawn> take_last();
+  // Once no row is left to draw from, or early at the end of the job: has the sequence count what
+  // was guessed right. Returns how many guesses there were since the last time, and how many right.
+  GuessOutcome settle();
+  [[nodiscard]] bool rows_left() const { return row_ < rows_; }
 
   // Parts with the sequence. REQUIRES: holds_slot().
   [[nodiscard]] ProcessedSequence leave();
@@ -125,6 +142,8 @@ class Job {
   std::optional<Clock::TimePoint> last_token_at;
 
   PrefixTrail trail;  // its part in the prefix cache
+  // As the slot table was, see SlotTable::take(), when it had no place for the job.
+  std::optional<std::uint64_t> refused_at;
 
   // The constraint's work between two tokens. `may_wait`: the engine has not yet waited for this
   // run, and is willing to.
@@ -139,11 +158,18 @@ class Job {
   std::size_t slot_ = 0;
   std::unique_ptr<Sequence> sequence_;  // null while waiting
   std::span<float> logits_;
-  bool row_kept_ = false;
+  std::size_t vocab_size_ = 0;
+  std::size_t rows_ = 0;  // that the last step gave
+  std::size_t row_ = 0;   // of them, to draw from next
   std::optional<Drawn> last_drawn_;
   std::size_t read_ = 0;      // prompt ids processed
-  TokenId last_ = 0;          // the token drawn last; valid once the prompt is read
   std::vector<TokenId> fed_;  // ids of the answer processed
+  TokenId last_ = 0;          // the token drawn last
+  // The same when the step was planned, once the prompt is read, and the guesses behind it; the
+  // first right_ of these were drawn since.
+  std::vector<TokenId> next_ = {0};
+  std::size_t right_ = 0;
+  std::optional<Guesses> guesses_;  // where they come from, once wanted
   Usage usage_;
 };
 

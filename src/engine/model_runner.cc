@@ -19,7 +19,8 @@ static_assert(model::kPagePositions == cache::kBlockTokens, "a block of hashes i
 
 class ModelSequence final : public Sequence {
  public:
-  explicit ModelSequence(std::unique_ptr<model::SequenceState> state) : state_(std::move(state)) {}
+  ModelSequence(std::unique_ptr<model::SequenceState> state, std::size_t max_guesses)
+      : state_(std::move(state)), max_guesses_(max_guesses) {}
 
   std::size_t position() const override { return state_->position(); }
   Status reserve(std::size_t positions) override { return state_->guarantee(positions); }
@@ -45,10 +46,14 @@ class ModelSequence final : public Sequence {
     return made;
   }
 
+  Status prepare_guesses() override { return state_->prepare_drafts(max_guesses_); }
+  void accept(std::size_t count) override { state_->accept(count); }
+
   [[nodiscard]] model::SequenceState& state() { return *state_; }
 
  private:
   std::unique_ptr<model::SequenceState> state_;
+  const std::size_t max_guesses_;
 };
 
 Status check_option(const char* name, std::size_t value, std::size_t max) {
@@ -87,6 +92,11 @@ Result<std::unique_ptr<ModelRunner>> ModelRunner::create(std::shared_ptr<const m
                                                      kMaxCheckpoints, options.max_checkpoints)};
   }
   DAYBREAK_CHECK_OK(check_option("workspace_tokens", options.workspace_tokens, 65'536));
+  const std::size_t most = std::min(kMaxDraftTokens, options.workspace_tokens - 1);
+  if (options.max_guesses > most) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("max_guesses: expected 0 to {}, found {}", most, options.max_guesses)};
+  }
   DAYBREAK_TRY(auto team, ThreadTeam::start(options.threads, options.on_thread_start));
   return std::unique_ptr<ModelRunner>(new ModelRunner(std::move(model), options, std::move(team)));
 }
@@ -96,7 +106,8 @@ ModelRunner::ModelRunner(std::shared_ptr<const model::Model> model,
     : model_(std::move(model)),
       pool_(model_->config(), pool_options(*model_, options)),
       workspace_(model_->config(), {.tokens = options.workspace_tokens}),
-      team_(std::move(team)) {}
+      team_(std::move(team)),
+      max_guesses_(options.max_guesses) {}
 
 // Whole pages, because the pool reserves those. With fewer pages than slots, one.
 std::size_t ModelRunner::even_share() const {
@@ -106,7 +117,7 @@ std::size_t ModelRunner::even_share() const {
 
 Result<std::unique_ptr<Sequence>> ModelRunner::acquire(std::size_t positions) {
   DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state, pool_.acquire(positions));
-  return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state)));
+  return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state), max_guesses_));
 }
 
 Result<std::unique_ptr<Sequence>> ModelRunner::acquire_from(const Beginning& beginning,
@@ -119,7 +130,7 @@ Result<std::unique_ptr<Sequence>> ModelRunner::acquire_from(const Beginning& beg
   const auto& checkpoint = *static_cast<const model::StateCheckpoint*>(beginning.checkpoint.get());
   DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state,
                pool_.acquire_from(checkpoint, pages, positions));
-  return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state)));
+  return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state), max_guesses_));
 }
 
 Status ModelRunner::forward(std::span<const StepChunk> chunks) {
@@ -129,7 +140,8 @@ Status ModelRunner::forward(std::span<const StepChunk> chunks) {
     work.push_back({.state = &static_cast<ModelSequence&>(*chunk.sequence).state(),
                     .ids = chunk.ids,
                     .rows = rows_wanted(chunk, vocab_size()),
-                    .logits = chunk.logits});
+                    .logits = chunk.logits,
+                    .draft_ids = chunk.guesses});
   }
   Status status = model_->forward(work, workspace_, *team_);
   if (!status && status.error().code == Errc::kCorrupt) {

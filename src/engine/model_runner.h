@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/thread_team.h"
+#include "engine/stats.h"
 #include "engine/step_model.h"
 #include "model/model.h"
 #include "model/state_layout.h"
@@ -28,7 +29,8 @@ struct ModelRunnerOptions {
   std::size_t max_checkpoints = 0;     // see StepModel::checkpoints(). 0 to kMaxCheckpoints
   // Ids that go through the layers together; bounds activation memory, changes no bit. 1 or more.
   std::size_t workspace_tokens = model::kDefaultWorkspaceTokens;
-  bool poison_freed = true;  // see StatePoolOptions
+  std::size_t max_guesses = 0;  // see StepModel::max_guesses(). 0 to kMaxDraftTokens
+  bool poison_freed = true;     // see StatePoolOptions
   // Sets up each new thread; pass kernels::set_float_environment.
   ThreadTeam::StartHook on_thread_start = nullptr;
 };
@@ -51,6 +53,7 @@ class ModelRunner final : public StepModel {
   std::size_t checkpoints() const override { return pool_.checkpoints(); }
   Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
                                                  std::size_t positions) override;
+  std::size_t max_guesses() const override { return max_guesses_; }
   // A row of logits that is not finite is delivered as it is: the sampler refuses it, and the other
   // rows of the batch are good.
   Status forward(std::span<const StepChunk> chunks) override;
@@ -63,6 +66,7 @@ class ModelRunner final : public StepModel {
   model::StatePool pool_;
   model::Workspace workspace_;
   const std::unique_ptr<ThreadTeam> team_;
+  const std::size_t max_guesses_;
 };
 
 }  // namespace daybreak::engine

@@ -8,12 +8,15 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 
 #include "base/rng.h"
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
 #include "engine/session.h"
 #include "testing/paths.h"
+#include "testing/temporary_directory.h"
 
 namespace daybreak::engine {
 namespace {
@@ -141,6 +144,30 @@ TEST(ModelRunner, ASessionContinuesARestoredStateBitForBit) {
     EXPECT_EQ(answer->usage.cached_tokens, next.prompt.size() - 1);
   }
   EXPECT_EQ(logits[0], logits[1]);
+}
+
+TEST(ModelRunner, AStateOfOtherWeightsIsRefused) {
+  const auto model = load("k3-all-on");
+  ASSERT_NE(model, nullptr);
+  const testing::TemporaryDirectory dir;
+  const auto source = testing::source_path("testdata/checkpoints/k3-all-on");
+  std::filesystem::copy(source / "config.json", dir.file("config.json"));
+  std::filesystem::copy(source / "model.safetensors", dir.file("model.safetensors"));
+  std::string bytes = dir.read("model.safetensors");
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  for (std::size_t i = sizeof header + header; i < bytes.size(); i += 2) {
+    bytes[i] = static_cast<char>(bytes[i] ^ 1);
+  }
+  dir.write("model.safetensors", bytes);
+  auto loaded = model::Model::load(dir.file(""));
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const std::shared_ptr<const model::Model> other = *std::move(loaded);
+  const ModelRunnerOptions options{.max_sequences = 1, .max_positions = 128};
+  const auto saved = (*(*ModelRunner::create(model, options))->acquire(64))->save();
+  EXPECT_TRUE((*(*ModelRunner::create(model, options))->acquire(64))->restore(saved));
+  EXPECT_EQ((*(*ModelRunner::create(other, options))->acquire(64))->restore(saved).error().message,
+            "saved state: was made by another model than this one");
 }
 
 TEST(ModelRunner, EverySlotCanHaveTheEvenShareAtTheSameTime) {

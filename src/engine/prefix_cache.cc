@@ -31,11 +31,26 @@ cache::PrefixTree::Match PrefixCache::find(const PrefixTrail& trail, std::size_t
   return tree_.find(std::span(trail.chain).first(usable_blocks(prompt_tokens)));
 }
 
-void PrefixCache::start(PrefixTrail& trail, const cache::PrefixTree::Match& match,
-                        std::size_t position, std::size_t prompt_tokens) const {
+void PrefixCache::hold(PrefixTrail& trail, std::vector<const void*> pages) {
+  trail.held = std::move(pages);
+  for (std::size_t i = 0; i < trail.held.size(); ++i) {
+    tree_.hold(trail.chain[i], trail.held[i]);
+  }
+}
+
+void PrefixCache::release(PrefixTrail& trail) {
+  for (std::size_t i = 0; i < trail.held.size(); ++i) {
+    tree_.release(trail.chain[i], trail.held[i]);
+  }
+  trail.held.clear();
+}
+
+void PrefixCache::start(PrefixTrail& trail, std::size_t known, std::size_t position,
+                        std::size_t prompt_tokens) {
+  tree_.use(std::span(trail.chain).first(usable_blocks(prompt_tokens)));
   std::vector<std::size_t>& stops = trail.stops;
   const std::size_t last = usable_blocks(prompt_tokens) * kBlockTokens;
-  stops = {last, match.known * kBlockTokens};
+  stops = {last, known * kBlockTokens};
   const std::size_t step = (options_.interval + kBlockTokens - 1) / kBlockTokens * kBlockTokens;
   for (std::size_t at = step; step > 0 && at < last; at += step) {
     stops.push_back(at);
@@ -50,19 +65,34 @@ std::size_t PrefixCache::cut(const PrefixTrail& trail, std::size_t position, std
   return trail.stops.empty() ? count : std::min(count, trail.stops.back() - position);
 }
 
-void PrefixCache::advanced(PrefixTrail& trail, Sequence& sequence, bool reading,
+bool PrefixCache::advanced(PrefixTrail& trail, Sequence& sequence, bool reading,
                            const IdsFn& ids_of) {
-  publish(trail, sequence, ids_of);
+  bool changed = publish(trail, sequence, ids_of);
   const std::size_t position = sequence.position();
   if (position % kBlockTokens == 0 && trail.published * kBlockTokens == position) {
-    mark(trail, sequence, reading);
+    changed = mark(trail, sequence, reading) || changed;
   }
   while (!trail.stops.empty() && trail.stops.back() <= position) {
     trail.stops.pop_back();
   }
+  return changed;
 }
 
-void PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& ids_of) {
+// Of the block that is published next.
+void PrefixCache::hold_published(PrefixTrail& trail, const void* page) {
+  const std::size_t index = trail.published;
+  if (index == trail.held.size()) {
+    trail.held.push_back(page);
+  } else if (trail.held[index] == page) {
+    return;
+  } else {
+    tree_.release(trail.chain[index], std::exchange(trail.held[index], page));
+  }
+  tree_.hold(trail.chain[index], page);
+}
+
+bool PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& ids_of) {
+  bool freed = false;
   while (!trail.ended && (trail.published + 1) * kBlockTokens <= sequence.position()) {
     const std::size_t index = trail.published;
     if (index == trail.chain.size()) {
@@ -72,34 +102,37 @@ void PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& i
     const cache::HeldPtr kept = tree_.publish(trail.chain, index, block, trail.scope);
     if (kept == nullptr) {
       trail.ended = true;
-      return;
+      return freed;
     }
     if (kept != block) {
       block = nullptr;
       sequence.replace_block(index, kept);
+      freed = true;
     }
+    hold_published(trail, kept.get());
     ++trail.published;
   }
+  return freed;
 }
 
-void PrefixCache::mark(PrefixTrail& trail, const Sequence& sequence, bool reading) {
+bool PrefixCache::mark(PrefixTrail& trail, const Sequence& sequence, bool reading) {
   const cache::BlockHash& at = trail.chain[trail.published - 1];
   if (!trail.stops.empty() && trail.stops.back() == sequence.position()) {
     return add_checkpoint(at, sequence);
   }
   if (reading || tree_.has_checkpoint(at)) {
-    return;
+    return false;
   }
   if (trail.moving) {  // first, so that the new one can have its memory
     tree_.drop_checkpoint(trail.chain[*trail.moving]);
   }
-  add_checkpoint(at, sequence);
   trail.moving = trail.published - 1;
+  return add_checkpoint(at, sequence);
 }
 
-void PrefixCache::add_checkpoint(const cache::BlockHash& at, const Sequence& sequence) {
+bool PrefixCache::add_checkpoint(const cache::BlockHash& at, const Sequence& sequence) {
   if (tree_.has_checkpoint(at)) {
-    return;
+    return false;
   }
   Result<cache::HeldPtr> made = sequence.checkpoint();
   if (!made && tree_.evict_checkpoint()) {
@@ -108,6 +141,7 @@ void PrefixCache::add_checkpoint(const cache::BlockHash& at, const Sequence& seq
   if (made) {  // else there is one less to start from, and nothing is wrong
     tree_.add_checkpoint(at, *std::move(made));
   }
+  return made.has_value();
 }
 
 void PrefixCache::distrust(const PrefixTrail& trail) {
@@ -131,10 +165,6 @@ std::size_t PrefixCache::erase_old() {
 
 std::optional<Clock::TimePoint> PrefixCache::next_end() const {
   return stats().blocks == 0 ? std::nullopt : std::optional(next_sweep_);
-}
-
-std::size_t PrefixCache::reclaimable_blocks(std::span<const void* const> others) const {
-  return tree_.count_free_but_for(others);
 }
 
 }  // namespace daybreak::engine

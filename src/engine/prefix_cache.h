@@ -43,6 +43,7 @@ struct PrefixTrail {
   std::string scope;                    // see BlockHasher
   std::vector<cache::BlockHash> chain;  // of the prompt's blocks, then of the answer's
   std::size_t published = 0;            // blocks that are in the tree
+  std::vector<const void*> held;        // pages of its first blocks, as the tree counts them
   std::vector<std::size_t> stops;       // positions where a checkpoint is to be made, the next last
   std::optional<std::size_t> moving;    // the block of the answer that has its moving checkpoint
   bool ended = false;                   // the tree takes no more of it
@@ -60,17 +61,22 @@ class PrefixCache {
   // Returns what a sequence with a prompt of that many ids can start from, of which at least one id
   // is left over; it is not evicted as long as it lives. REQUIRES: name().
   [[nodiscard]] cache::PrefixTree::Match find(const PrefixTrail& trail, std::size_t prompt_tokens);
-  // Plans the checkpoints of a sequence that starts at `position`; `match` is what find() gave, or
-  // nothing. REQUIRES: name().
-  void start(PrefixTrail& trail, const cache::PrefixTree::Match& match, std::size_t position,
-             std::size_t prompt_tokens) const;
+  // Says that the sequence is to have these pages of its first blocks: nobody counts on them until
+  // release().
+  void hold(PrefixTrail& trail, std::vector<const void*> pages);
+  void release(PrefixTrail& trail);
+  // Plans the checkpoints of a sequence that starts at `position`, of which find() knew `known`
+  // blocks, and counts that as a use of them. REQUIRES: name().
+  void start(PrefixTrail& trail, std::size_t known, std::size_t position,
+             std::size_t prompt_tokens);
 
   // Returns how many of `count` ids to feed at `position`, so that the next checkpoint can be made.
   [[nodiscard]] static std::size_t cut(const PrefixTrail& trail, std::size_t position,
                                        std::size_t count);
   // Takes over what `sequence` has completed. `ids_of(first)` returns the kBlockTokens ids from
-  // position `first` on; called for positions past the prompt's blocks only.
-  void advanced(PrefixTrail& trail, Sequence& sequence, bool reading,
+  // position `first` on; called for positions past the prompt's blocks only. Returns whether a
+  // sequence that waits may need less now: there is a new checkpoint, or a block has become free.
+  bool advanced(PrefixTrail& trail, Sequence& sequence, bool reading,
                 const std::function<std::vector<TokenId>(std::size_t first)>& ids_of);
 
   // Forgets everything that begins as a sequence which has failed: nobody knows since when.
@@ -88,16 +94,17 @@ class PrefixCache {
     return tree_.erase_if(goes);
   }
   [[nodiscard]] std::optional<Clock::TimePoint> next_end() const;
-  // Returns how many blocks would be freed if the cache and the holders of `others`, which may name
-  // a block several times, gave up theirs.
-  [[nodiscard]] std::size_t reclaimable_blocks(std::span<const void* const> others) const;
+  // Returns how many blocks of the cache no running sequence has.
+  [[nodiscard]] std::size_t idle_blocks() const { return tree_.idle_pages(); }
   [[nodiscard]] const cache::PrefixTree::Stats& stats() const { return tree_.stats(); }
 
  private:
   using IdsFn = std::function<std::vector<TokenId>(std::size_t first)>;
-  void publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& ids_of);
-  void mark(PrefixTrail& trail, const Sequence& sequence, bool reading);
-  void add_checkpoint(const cache::BlockHash& at, const Sequence& sequence);
+  // These return what advanced() does.
+  bool publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& ids_of);
+  bool mark(PrefixTrail& trail, const Sequence& sequence, bool reading);
+  bool add_checkpoint(const cache::BlockHash& at, const Sequence& sequence);
+  void hold_published(PrefixTrail& trail, const void* page);
 
   StepModel& model_;
   const PrefixCacheOptions options_;

@@ -126,6 +126,15 @@ TEST_F(PrefixCacheTest, ScopesShareNothing) {
   EXPECT_EQ(ask(prompt, 1, "a").cached, 192U);
 }
 
+TEST_F(PrefixCacheTest, ScopesShareNoAnswersEither) {
+  const Ids prompt = random_ids(9, 10);  // no block of its own: the first one ends in the answer
+  const Ids turn = prompt + ask(prompt, 100, "a").answer + random_ids(10, 5);
+  forget_kept();
+  EXPECT_EQ(ask(turn, 1, "").cached, 0U);
+  EXPECT_EQ(ask(turn, 1, "b").cached, 0U);
+  EXPECT_EQ(ask(turn, 1, "a").cached, 64U);
+}
+
 TEST_F(PrefixCacheTest, ABlockIsHeldOnce) {
   start({.slots = 1, .total_positions = 2000, .checkpoints = 20});
   ask(kSystem + random_ids(10, 20));
@@ -157,7 +166,7 @@ TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {
   };
   const auto done = job_of(31, 200);
   SlotTable::Place place = *table.take(*done);
-  done->start(place.slot, std::move(place.sequence), 0, {});
+  done->start(place.slot, std::move(place.sequence), 0, {}, 0);
   while (done->reading()) {
     const auto ids = done->pending().first(SlotTable::cut(*done, done->pending().size()));
     ASSERT_TRUE(model.forward(std::vector<StepChunk>{{&done->sequence(), ids, {}}}));

@@ -66,40 +66,67 @@ bool SlotTable::may_reuse(const GenerateRequest& request) const {
 }
 
 Result<SlotTable::Place> SlotTable::take(Job& job) {
-  const GenerateRequest& request = job.request();
-  cache::PrefixTree::Match match;
-  if (caches()) {
-    cache_.name(job.trail, request.isolation, request.prompt);
-    if (may_reuse(request)) {
-      match = cache_.find(job.trail, request.prompt.size());
-    }
+  if (job.refused_at == changes_) {
+    return Error{Errc::kResourceLimit, "no place for the request as things stand"};
   }
-  const std::size_t known = match.pages.size() * cache::kBlockTokens;
-  const auto found = find_prefix(request);
-  Place place;
-  if (found && slots_[*found].kept.ids.size() > known) {
-    ProcessedSequence kept = std::exchange(slots_[*found].kept, {});
-    if (Status room = make_room(*kept.sequence, job.positions()); !room) {
-      slots_[*found].kept = std::move(kept);
-      return std::move(room).error();
-    }
-    place = {*found, std::move(kept.sequence), kept.ids.size()};
-  } else {
-    DAYBREAK_TRY(place, start_from(match, job));
+  cache::PrefixTree::Match match = look_up(job);
+  const std::size_t known = match.known;
+  Result<Place> place = place_for(std::move(match), job);
+  if (!place) {
+    cache_.release(job.trail);
+    job.refused_at = changes_;
+    return place;
   }
-  slots_[place.slot].job = &job;
+  slots_[place->slot].job = &job;
   if (caches()) {
-    cache_.start(job.trail, match, place.cached_tokens, request.prompt.size());
+    cache_.start(job.trail, known, place->cached_tokens, job.request().prompt.size());
   }
   return place;
 }
 
-Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& match,
-                                               const Job& job) {
+cache::PrefixTree::Match SlotTable::look_up(Job& job) {
+  const GenerateRequest& request = job.request();
+  if (caches()) {
+    cache_.name(job.trail, request.isolation, request.prompt);
+    if (may_reuse(request)) {
+      return cache_.find(job.trail, request.prompt.size());
+    }
+  }
+  return {};
+}
+
+Result<SlotTable::Place> SlotTable::place_for(cache::PrefixTree::Match match, Job& job) {
+  const std::size_t known = match.pages.size() * cache::kBlockTokens;
+  const auto found = find_prefix(job.request());
+  if (found && slots_[*found].kept.ids.size() > known) {
+    match = {};  // what it holds could not go
+    return go_on_from(*found, job);
+  }
+  return start_from(match, job);
+}
+
+Result<SlotTable::Place> SlotTable::go_on_from(std::size_t slot, Job& job) {
+  ProcessedSequence kept = std::exchange(slots_[slot].kept, {});
+  if (caches()) {
+    cache_.hold(job.trail, kept.sequence->shared_blocks());
+  }
+  if (Status room = make_room(*kept.sequence, job.positions()); !room) {
+    slots_[slot].kept = std::move(kept);
+    return std::move(room).error();
+  }
+  return Place{slot, std::move(kept.sequence), kept.ids.size()};
+}
+
+Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& match, Job& job) {
   Place place;
   if (match.checkpoint == nullptr) {
     DAYBREAK_TRY(place.sequence, acquire(job.positions()));
   } else {
+    std::vector<const void*> pages;
+    for (const cache::HeldPtr& page : match.pages) {
+      pages.push_back(page.get());
+    }
+    cache_.hold(job.trail, std::move(pages));
     const std::size_t known = match.pages.size() * cache::kBlockTokens;
     DAYBREAK_TRY(place.sequence, evicting(job.positions() - known, [&] {
                    return model_.acquire_from({match.checkpoint, match.pages}, job.positions());
@@ -111,14 +138,18 @@ Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& m
 }
 
 void SlotTable::advanced(Job& job) {
-  if (caches()) {
-    cache_.advanced(job.trail, job.sequence(), job.reading(),
-                    [&](std::size_t first) { return job.processed(first, cache::kBlockTokens); });
+  if (caches() && cache_.advanced(job.trail, job.sequence(), job.reading(), [&](std::size_t first) {
+        return job.processed(first, cache::kBlockTokens);
+      })) {
+    ++changes_;
   }
 }
 
 void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
-  slots_[slot].job = nullptr;
+  ++changes_;
+  if (Job* const job = std::exchange(slots_[slot].job, nullptr); job != nullptr) {
+    cache_.release(job->trail);
+  }
   if (!owner_valid(left.isolation)) {
     cache_.erase_if([&](std::string_view scope) { return scope == left.isolation; });
     return;
@@ -175,7 +206,9 @@ bool SlotTable::erase_old() {
     return now - slot.since >= options_.max_age;
   };
   const std::size_t blocks = cache_.erase_old();
-  return erase_if(old) + blocks > 0;
+  const bool any = erase_if(old) + blocks > 0;
+  changes_ += any ? 1 : 0;
+  return any;
 }
 
 std::optional<Clock::TimePoint> SlotTable::next_end() const {
@@ -190,11 +223,13 @@ std::optional<Clock::TimePoint> SlotTable::next_end() const {
 }
 
 std::size_t SlotTable::erase_unwanted() {
+  ++changes_;
   cache_.erase_if([&](std::string_view scope) { return !owner_valid(std::string(scope)); });
   return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.isolation); });
 }
 
 std::size_t SlotTable::erase_all() {
+  ++changes_;
   cache_.erase_all();
   return erase_if([](const Slot&) { return true; });
 }
@@ -238,17 +273,6 @@ std::size_t SlotTable::kept_positions() const {
 std::size_t SlotTable::kept() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       slots_, [](const Slot& slot) { return slot.kept.sequence != nullptr; }));
-}
-
-std::size_t SlotTable::cached_positions() const {
-  std::vector<const void*> kept;
-  for (const Slot& slot : slots_) {
-    if (caches() && slot.kept.sequence != nullptr) {
-      const std::vector<const void*> blocks = slot.kept.sequence->shared_blocks();
-      kept.insert(kept.end(), blocks.begin(), blocks.end());
-    }
-  }
-  return cache_.reclaimable_blocks(kept) * cache::kBlockTokens;
 }
 
 std::vector<SlotInfo> SlotTable::info() const {
@@ -302,11 +326,18 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
     return Error{Errc::kPermission, "saved slot: nobody who has a key here may go on from it"};
   }
   const std::size_t positions = saved.ids.size();
+  ++changes_;
   // Out of the table, so that it does not go to make room for itself.
   ProcessedSequence old = std::exchange(slots_[slot].kept, {});
   Status done = ok();
   if (old.sequence != nullptr) {
+    PrefixTrail its;  // nor what the cache has of it
+    if (caches()) {
+      cache_.name(its, old.isolation, old.ids);
+      cache_.hold(its, old.sequence->shared_blocks());
+    }
     done = make_room(*old.sequence, std::max(positions, old.ids.size()));
+    cache_.release(its);
   } else if (auto fresh = acquire(positions)) {
     old.sequence = *std::move(fresh);
   } else {
@@ -328,6 +359,7 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
 
 Result<std::size_t> SlotTable::erase(std::size_t slot) {
   DAYBREAK_CHECK_OK(check_not_busy(slot));
+  ++changes_;
   return std::exchange(slots_[slot].kept, {}).ids.size();
 }
 }  // namespace daybreak::engine

@@ -61,7 +61,8 @@ class SlotTable final : public Slots {
   };
   // Returns a place for `job`, which holds the slot until give_back() and is started before info().
   // Errors: those of StepModel::acquire; then nothing has changed, but without memory of the system
-  // what evicting() says.
+  // what evicting() says. A job that found no place is refused again without a look as long as
+  // nothing has happened that might make one.
   // REQUIRES: fewer jobs hold slots than there are.
   [[nodiscard]] Result<Place> take(Job& job);
 
@@ -93,7 +94,9 @@ class SlotTable final : public Slots {
   [[nodiscard]] std::size_t kept_positions() const;
   [[nodiscard]] std::size_t kept() const;
   // Positions of which only the cache and kept sequences have hold, not counted above.
-  [[nodiscard]] std::size_t cached_positions() const;
+  [[nodiscard]] std::size_t cached_positions() const {
+    return cache_.idle_blocks() * cache::kBlockTokens;
+  }
   [[nodiscard]] const cache::PrefixTree::Stats& cache_stats() const { return cache_.stats(); }
 
   [[nodiscard]] std::vector<SlotInfo> info() const override;
@@ -106,7 +109,7 @@ class SlotTable final : public Slots {
  private:
   struct Slot {
     [[nodiscard]] bool is_free() const { return job == nullptr; }
-    const Job* job = nullptr;  // who holds it
+    Job* job = nullptr;        // who holds it
     ProcessedSequence kept;    // without a sequence: none
     std::uint64_t used = 0;    // when, in calls of give_back() and restore()
     Clock::TimePoint since{};  // when, for max_age
@@ -131,8 +134,13 @@ class SlotTable final : public Slots {
   // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire, see
   // evicting().
   [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
-  // Returns a place that starts from what the cache knows. Errors: likewise.
-  [[nodiscard]] Result<Place> start_from(const cache::PrefixTree::Match& match, const Job& job);
+  // What the cache knows of the job's prompt; nothing if it may not start from it.
+  [[nodiscard]] cache::PrefixTree::Match look_up(Job& job);
+  // Returns a place that goes on from a kept sequence or starts from `match`, whichever is longer,
+  // and has the cache count what it holds, on error too. Errors: likewise.
+  [[nodiscard]] Result<Place> place_for(cache::PrefixTree::Match match, Job& job);
+  [[nodiscard]] Result<Place> go_on_from(std::size_t slot, Job& job);
+  [[nodiscard]] Result<Place> start_from(const cache::PrefixTree::Match& match, Job& job);
   [[nodiscard]] bool caches() const {
     return options_.reuse == PrefixReuse::kOn && cache_.enabled();
   }
@@ -148,6 +156,7 @@ class SlotTable final : public Slots {
   std::vector<Slot> slots_;
   PrefixCache cache_;
   std::uint64_t clock_ = 0;
+  std::uint64_t changes_ = 0;  // that might make a place for a job that found none
 };
 
 }  // namespace daybreak::engine

@@ -61,7 +61,7 @@ TEST_F(SlotTableTest, GoesOnFromTheLongestProperPrefix) {
   EXPECT_EQ(place.cached_tokens, 3U);
   EXPECT_EQ(place.sequence->position(), 3U);
   EXPECT_EQ(table.kept(), 1U);
-  job.start(place.slot, std::move(place.sequence), place.cached_tokens, {});
+  job.start(place.slot, std::move(place.sequence), place.cached_tokens, {}, 0);
   const SlotInfo info = table.info()[place.slot];
   EXPECT_EQ(info.state, SlotState::kBusy);
   EXPECT_EQ(info.request, 1U);

@@ -35,6 +35,9 @@ inline constexpr std::array kStepTokenBounds = {1.0,    8.0,    16.0,    32.0,  
                                                 128.0,  256.0,  512.0,   1024.0,  2048.0,
                                                 4096.0, 8192.0, 16384.0, 32768.0, 65536.0};
 
+// The most guesses that a step can have for one request.
+inline constexpr std::size_t kMaxDraftTokens = 16;
+
 // When things happened to a request; unset: not (yet).
 struct RequestTimes {
   Clock::TimePoint submitted{};
@@ -83,6 +86,12 @@ struct Stats {
   std::uint64_t evicted_checkpoints = 0;  // likewise
   std::uint64_t decode_tokens = 0;        // generated positions computed
   std::uint64_t generated_tokens = 0;
+  // Speculation: steps of a request with guesses, the guesses, and those that were right, in all
+  // and by their place among those of their step, from 0.
+  std::uint64_t drafts = 0;
+  std::uint64_t draft_tokens = 0;
+  std::uint64_t accepted_tokens = 0;
+  std::array<std::uint64_t, kMaxDraftTokens> accepted_at{};
   std::uint64_t nonfinite_rows = 0;      // rows of logits refused because of a NaN or an infinity
   std::uint64_t broken_constraints = 0;  // answers ended because their constraint failed
   std::uint64_t mask_waits = 0;          // steps that answers sat out, waiting for their masks

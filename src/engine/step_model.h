@@ -48,8 +48,15 @@ class Sequence {
   // The blocks it shares, as their addresses.
   [[nodiscard]] virtual std::vector<const void*> shared_blocks() const = 0;
   // Returns a copy of all a sequence remembers beside its blocks. Errors: kResourceLimit.
-  // REQUIRES: position() is the end of a block.
+  // REQUIRES: position() is the end of a block, no guess is open.
   [[nodiscard]] virtual Result<cache::HeldPtr> checkpoint() const = 0;
+
+  // For models with StepModel::max_guesses().
+  // Has memory for chunks with that many guesses. Errors: kResourceLimit.
+  [[nodiscard]] virtual Status prepare_guesses() = 0;
+  // The first `count` guesses of the last step count as processed, the others never were there. To
+  // be called before the sequence is used again. REQUIRES: there were as many.
+  virtual void accept(std::size_t count) = 0;
 };
 
 // Where a sequence can start: a checkpoint and the blocks before it.
@@ -65,6 +72,8 @@ struct StepChunk {
   // Receives the logits [vocab_size] that follow the last id, or those [ids.size(), vocab_size]
   // that follow each id, as its size says; empty: not wanted.
   std::span<float> logits;
+  // The last so many ids, not all, are guesses: they do not count before Sequence::accept().
+  std::size_t guesses = 0;
 };
 
 class StepModel {
@@ -98,6 +107,9 @@ class StepModel {
   // Errors: as acquire(). REQUIRES: both parts come from sequences of this model.
   [[nodiscard]] virtual Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
                                                                        std::size_t positions) = 0;
+
+  // Guesses that a chunk may end in; 0: none, and what is said of them in Sequence is never called.
+  [[nodiscard]] virtual std::size_t max_guesses() const { return 0; }
 
   // Processes every chunk. REQUIRES: distinct sequences. Nothing changes on error: each sequence is
   // where it was and can be tried again.

@@ -64,7 +64,10 @@ struct KernelTable {
                     std::size_t channel_begin, std::size_t channel_end, float* out);
   void (*kda_gate)(const float* z, float a_log, const float* dt_bias, const float* lower_bound,
                    std::size_t n, float* decay);
-  void (*kda_step)(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out);
+  void (*kda_step)(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out,
+                   float* written);
+  void (*kda_write)(float* state, const float* k, const float* decay, const float* w,
+                    std::size_t dk, std::size_t dv);
 };
 
 // Every table this CPU can run, slowest first; element 0 is always "scalar".

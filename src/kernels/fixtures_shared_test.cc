@@ -156,7 +156,7 @@ void check_recurrence(const KernelTable& table, const Json& json, std::vector<fl
                           .decay = alpha.data() + i * dk,
                           .v = v.data() + i * dv,
                           .beta = beta[i]};
-    table.kda_step(state.data() + i % heads * dk * dv, in, dk, dv, out.data() + i * dv);
+    table.kda_step(state.data() + i % heads * dk * dv, in, dk, dv, out.data() + i * dv, nullptr);
   }
 }
 

@@ -41,7 +41,13 @@ void kda_gate(const float* z, float a_log, const float* dt_bias, const float* lo
 //   w    = beta * (v[c] - u)
 //   state[k][c] = flush(fma(k[k], w, d_k))
 //   out[c] = chain of fma(q[k], state[k][c]) from +0, k ascending
-//   state: [dk, dv] row-major, updated ; out: [dv]
-void kda_step(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out);
+//   state: [dk, dv] row-major, updated ; out: [dv] ; written: [dv], w, unless null
+void kda_step(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out,
+              float* written = nullptr);
+
+// What kda_step does to the state, from the w it has written: bit for bit the same state.
+//   state: [dk, dv], updated ; k, decay: [dk] ; w: [dv]
+void kda_write(float* state, const float* k, const float* decay, const float* w, std::size_t dk,
+               std::size_t dv);
 
 }  // namespace daybreak::kernels

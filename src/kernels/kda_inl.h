@@ -50,10 +50,20 @@ void kda_gate_kernel(const float* z, float a_log, const float* dt_bias, const fl
   }
 }
 
+// Decays and writes one vector of a row of the state, and returns it.
+template <class V>
+inline V kda_written(float* row, float k, float decay, V w) {
+  const V decayed = mul(V::load(row), V::set1(decay));
+  const V written = fma(V::set1(k), w, decayed);
+  const V kept = select(less(abs(written), V::set1(kStateFlushBelow)), V::set1(0.0f), written);
+  kept.store(row);
+  return kept;
+}
+
 // kVectors adjacent vectors of columns: independent chains hide the latency of each one.
 template <class V, std::size_t kVectors>
 inline void kda_columns(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv,
-                        std::size_t column, float* out) {
+                        std::size_t column, float* out, float* w_out) {
   V u[kVectors];
   for (V& x : u) {
     x = V::set1(0.0f);
@@ -70,16 +80,15 @@ inline void kda_columns(float* state, const KdaInputs& in, std::size_t dk, std::
   for (std::size_t i = 0; i < kVectors; ++i) {
     w[i] = mul(V::set1(in.beta), sub(V::load(in.v + column + i * V::kWidth), u[i]));
     o[i] = V::set1(0.0f);
+    if (w_out != nullptr) {
+      w[i].store(w_out + column + i * V::kWidth);
+    }
   }
-  const V tiny = V::set1(kStateFlushBelow);
   for (std::size_t k = 0; k < dk; ++k) {
     float* const row = state + k * dv + column;
     for (std::size_t i = 0; i < kVectors; ++i) {
-      // The same product as in the first pass, hence the same bits: cheaper than storing it.
-      const V decayed = mul(V::load(row + i * V::kWidth), V::set1(in.decay[k]));
-      const V written = fma(V::set1(in.k[k]), w[i], decayed);
-      const V kept = select(less(abs(written), tiny), V::set1(0.0f), written);
-      kept.store(row + i * V::kWidth);
+      // Decays again: the same product as in the first pass, cheaper than storing it.
+      const V kept = kda_written(row + i * V::kWidth, in.k[k], in.decay[k], w[i]);
       o[i] = fma(V::set1(in.q[k]), kept, o[i]);
     }
   }
@@ -89,17 +98,32 @@ inline void kda_columns(float* state, const KdaInputs& in, std::size_t dk, std::
 }
 
 template <class V>
-void kda_step_kernel(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv,
-                     float* out) {
+void kda_step_kernel(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out,
+                     float* w_out) {
   std::size_t column = 0;
   for (; column + 4 * V::kWidth <= dv; column += 4 * V::kWidth) {
-    kda_columns<V, 4>(state, in, dk, dv, column, out);
+    kda_columns<V, 4>(state, in, dk, dv, column, out, w_out);
   }
   for (; column + V::kWidth <= dv; column += V::kWidth) {
-    kda_columns<V, 1>(state, in, dk, dv, column, out);
+    kda_columns<V, 1>(state, in, dk, dv, column, out, w_out);
   }
   for (; column < dv; ++column) {
-    kda_columns<ScalarLane, 1>(state, in, dk, dv, column, out);
+    kda_columns<ScalarLane, 1>(state, in, dk, dv, column, out, w_out);
+  }
+}
+
+template <class V>
+void kda_write_kernel(float* state, const float* k, const float* decay, const float* w,
+                      std::size_t dk, std::size_t dv) {
+  for (std::size_t row = 0; row < dk; ++row) {
+    float* const values = state + row * dv;
+    std::size_t column = 0;
+    for (; column + V::kWidth <= dv; column += V::kWidth) {
+      kda_written(values + column, k[row], decay[row], V::load(w + column));
+    }
+    for (; column < dv; ++column) {
+      kda_written(values + column, k[row], decay[row], ScalarLane{w[column]});
+    }
   }
 }
 

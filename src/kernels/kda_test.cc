@@ -40,7 +40,7 @@ struct Head {
     return {.q = q.data(), .k = k.data(), .decay = decay.data(), .v = v.data(), .beta = 0.6f};
   }
   void step(const KernelTable& table) {
-    table.kda_step(state.data(), inputs(), dk, dv, out.data());
+    table.kda_step(state.data(), inputs(), dk, dv, out.data(), nullptr);
   }
 };
 
@@ -70,6 +70,24 @@ TEST_P(KdaTest, StepEqualsTheRecurrenceForEveryWidth) {
   }
 }
 
+TEST_P(KdaTest, WritingWhatAStepHasWrittenGivesItsState) {
+  for (const std::size_t dk : {1u, 5u, 16u, 128u}) {
+    for (const std::size_t dv : {1u, 7u, 8u, 9u, 31u, 32u, 40u, 128u, 131u}) {
+      SCOPED_TRACE(::testing::Message() << "dk " << dk << " dv " << dv);
+      Head head(dk, dv, 7);
+      head.state[0] = 0x1p-99f;  // is flushed, if it decays by half
+      head.decay[0] = 0.25f;
+      head.k[0] = 0.0f;
+      std::vector<float> replayed = head.state;
+      std::vector<float> w(dv);
+      table().kda_step(head.state.data(), head.inputs(), dk, dv, head.out.data(), w.data());
+      table().kda_write(replayed.data(), head.k.data(), head.decay.data(), w.data(), dk, dv);
+      EXPECT_EQ(head.state[0], 0.0f);
+      ASSERT_TRUE(same_bits(replayed, head.state));
+    }
+  }
+}
+
 // Hand-worked order: decay before read, write before output.
 TEST_P(KdaTest, DecaysReadsWritesThenOutputs) {
   float state = 8.0f;
@@ -78,7 +96,8 @@ TEST_P(KdaTest, DecaysReadsWritesThenOutputs) {
   const float decay = 0.5f;
   const float v = 10.0f;
   float out = 0.0f;
-  table().kda_step(&state, {.q = &q, .k = &k, .decay = &decay, .v = &v, .beta = 0.5f}, 1, 1, &out);
+  table().kda_step(&state, {.q = &q, .k = &k, .decay = &decay, .v = &v, .beta = 0.5f}, 1, 1, &out,
+                   nullptr);
   EXPECT_EQ(state, 7.0f);  // 4 read; 0.5 * (10 - 4) = 3 written
   EXPECT_EQ(out, 21.0f);
 }
@@ -98,7 +117,7 @@ TEST_P(KdaTest, StateBelowTheBoundIsFlushedToPlusZeroAndTheBoundIsKept) {
     std::vector<float> out(dv);
     const KdaInputs in = {
         .q = zeros.data(), .k = zeros.data(), .decay = ones.data(), .v = v.data(), .beta = 1.0f};
-    table().kda_step(state.data(), in, 3, dv, out.data());
+    table().kda_step(state.data(), in, 3, dv, out.data(), nullptr);
     for (std::size_t c = 0; c < dv; ++c) {
       EXPECT_EQ(state[c], kStateFlushBelow);
       EXPECT_TRUE(same_bits(state[dv + c], 0.0f));

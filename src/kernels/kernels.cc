@@ -46,8 +46,14 @@ void kda_gate(const float* z, float a_log, const float* dt_bias, const float* lo
   active().kda_gate(z, a_log, dt_bias, lower_bound, n, decay);
 }
 
-void kda_step(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out) {
-  active().kda_step(state, in, dk, dv, out);
+void kda_step(float* state, const KdaInputs& in, std::size_t dk, std::size_t dv, float* out,
+              float* written) {
+  active().kda_step(state, in, dk, dv, out, written);
+}
+
+void kda_write(float* state, const float* k, const float* decay, const float* w, std::size_t dk,
+               std::size_t dv) {
+  active().kda_write(state, k, decay, w, dk, dv);
 }
 
 }  // namespace daybreak::kernels

@@ -46,6 +46,7 @@ constexpr KernelTable make_table() {
       .conv_silu = conv_silu_kernel<V>,
       .kda_gate = kda_gate_kernel<V>,
       .kda_step = kda_step_kernel<V>,
+      .kda_write = kda_write_kernel<V>,
   };
 }
 

@@ -66,7 +66,7 @@ Status ForwardPass::run(std::span<Chunk> chunks) {
       status = std::move(step);
     }
     for (const Segment& segment : ws_.segments_) {
-      segment.state->advance(segment.tokens);
+      segment.state->advance(segment.tokens - segment.drafts, segment.drafts);
     }
   }
   return status;
@@ -105,10 +105,29 @@ Status ForwardPass::check_chunk(std::span<const Chunk> chunks, std::size_t index
                                 std::to_string(config_.vocab_size));
     }
   }
+  DAYBREAK_CHECK_OK(check_drafts(chunk, index));
   const std::size_t expected = row_count(chunk) * config_.vocab_size;
   if (chunk.logits.size() != expected) {
     return invalid(index, "expected room for " + std::to_string(expected) + " logits, found " +
                               std::to_string(chunk.logits.size()));
+  }
+  return ok();
+}
+
+Status ForwardPass::check_drafts(const Chunk& chunk, std::size_t index) const {
+  if (chunk.state->open_drafts() > 0) {
+    return invalid(index, std::to_string(chunk.state->open_drafts()) +
+                              " drafted ids of its sequence are neither accepted nor refused");
+  }
+  const std::size_t most = std::min(chunk.state->max_drafts(), chunk.ids.size() - 1);
+  if (chunk.draft_ids > most) {
+    return invalid(index, "expected at most " + std::to_string(most) + " drafted ids, found " +
+                              std::to_string(chunk.draft_ids));
+  }
+  if (chunk.draft_ids > 0 && chunk.ids.size() > ws_.tokens_) {
+    return invalid(index, "expected at most " + std::to_string(ws_.tokens_) +
+                              " ids with drafted ones among them, found " +
+                              std::to_string(chunk.ids.size()));
   }
   return ok();
 }
@@ -130,11 +149,15 @@ std::size_t ForwardPass::cut_step(std::span<const Chunk> chunks, std::size_t& ch
   std::size_t tokens = 0;
   while (chunk < chunks.size() && tokens < ws_.tokens_) {
     const Chunk& from = chunks[chunk];
+    if (from.draft_ids > 0 && tokens + from.ids.size() > ws_.tokens_) {
+      break;  // its state must not move between its ids
+    }
     const std::size_t count = std::min(from.ids.size() - done, ws_.tokens_ - tokens);
     ws_.segments_.push_back({.state = from.state,
                              .first_token = tokens,
                              .tokens = count,
-                             .position = from.state->position()});
+                             .position = from.state->position(),
+                             .drafts = from.draft_ids});
     ws_.sources_.push_back({.chunk = chunk, .first_id = done});
     tokens += count;
     done += count;

@@ -34,6 +34,7 @@ class ForwardPass {
  private:
   [[nodiscard]] Status check(std::span<const Chunk> chunks) const;
   [[nodiscard]] Status check_chunk(std::span<const Chunk> chunks, std::size_t index) const;
+  [[nodiscard]] Status check_drafts(const Chunk& chunk, std::size_t index) const;
   [[nodiscard]] static Status reserve(std::span<const Chunk> chunks);
   // Fills the workspace's segments from ids [done, ...) of the chunks from `chunk` on, and moves
   // both past them. Returns the number of tokens.

@@ -55,12 +55,19 @@ class HeadRun {
 
   void run() {
     project_low_rank();
-    float* state = segment_.state->kda_state(layer_.index, head_);
+    segment_.state->replay_head(layer_.index, head_);
     for (std::size_t t = 0; t < segment_.tokens; ++t) {
       convolve(t);
-      step(t, state);
     }
-    keep_tail();
+    const std::size_t kept = segment_.tokens - segment_.drafts;
+    float* state = segment_.state->kda_state(layer_.index, head_);
+    for (std::size_t t = 0; t < kept; ++t) {
+      step(t, state, nullptr);
+    }
+    if (segment_.drafts > 0) {
+      run_drafts(kept, state);
+    }
+    keep_tail(kept);
   }
 
  private:
@@ -103,7 +110,20 @@ class HeadRun {
     }
   }
 
-  void step(std::size_t t, float* state) {
+  // Guesses leave the state alone, and leave behind what it takes to count them later.
+  void run_drafts(std::size_t first, const float* state) {
+    DraftReplay& drafts = *segment_.state->drafts();
+    float* copy = std::copy_n(state, dim_ * dim_, drafts.copy_of(head_)) - dim_ * dim_;
+    for (std::size_t t = first; t < segment_.tokens; ++t) {
+      step(t, copy, drafts.written(layer_.index, head_, t - first));
+      drafts.record(layer_.index, head_, t - first,
+                    {.inputs = row(scratch_.projected, t, 3 * width_),
+                     .k = row(scratch_.convolved, t, 3 * width_) + width_ + first_,
+                     .decay = row(scratch_.decay, t, width_) + first_});
+    }
+  }
+
+  void step(std::size_t t, float* state, float* written) {
     const KdaWeights& w = layer_.weights;
     const KdaConfig& c = layer_.config;
     float* q = row(scratch_.convolved, t, 3 * width_) + first_;
@@ -119,16 +139,16 @@ class HeadRun {
     const float beta = kernels::sigmoid(row(scratch_.beta, t, c.heads)[head_]);
     float* out = row(scratch_.out, t, width_) + first_;
     kernels::kda_step(state, {.q = q, .k = k, .decay = decay, .v = v, .beta = beta}, dim_, dim_,
-                      out);
+                      out, written);
     kernels::rms_norm(out, w.o_norm.data(), layer_.norm_eps, dim_, out);
     kernels::sigmoid_mul(out, row(scratch_.gate, t, width_) + first_, dim_);
   }
 
-  // Stores the last inputs of the head's channels for the next step. Ascending taps: with fewer
-  // tokens than taps this moves the tail down in place.
-  void keep_tail() {
+  // Stores the last inputs of the head's channels up to those of the first `tokens` tokens, for the
+  // next step. Ascending taps: with fewer tokens than taps this moves the tail down in place.
+  void keep_tail(std::size_t tokens) {
     for (std::size_t tap = 0; tap < past_; ++tap) {
-      const float* from = input(segment_.tokens - 1, past_ - 1 - tap);
+      const float* from = input(tokens - 1, past_ - 1 - tap);
       float* to = segment_.state->conv_tail(layer_.index, tap);
       for (std::size_t part = 0; part < 3; ++part) {
         const std::size_t channel = part * width_ + first_;

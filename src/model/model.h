@@ -39,6 +39,9 @@ struct Chunk {
   std::span<const TokenId> ids = {};  // at least one
   LogitRows rows = LogitRows::kLast;
   std::span<float> logits = {};  // out: [rows, vocab], rows 0, 1 or ids.size()
+  // The last so many ids, not all, are guesses: see SequenceState::accept, which must be called
+  // before the state is used again.
+  std::size_t draft_ids = 0;
   // Out: the logits are not finite (damaged weights), so neither they nor the state are of use.
   bool failed = false;
 };
@@ -75,8 +78,8 @@ class Model {
   //   REQUIRES: the workspace was made for this model's config and is not in use elsewhere.
   // Errors, with no state changed:
   //   kInvalidArgument  no chunk, no state, no ids, an id outside the vocabulary, one state twice,
-  //   a
-  //                     state of another model, a logits span of the wrong size
+  //                     a state of another model, a logits span of the wrong size, more guesses
+  //                     than the state is prepared for or the workspace holds, or open ones
   //   kTooLarge, kResourceLimit  a sequence becomes too long; see SequenceState::reserve
   // Error after all chunks were processed:
   //   kCorrupt          logits are not finite; those chunks have `failed` set, the others are good

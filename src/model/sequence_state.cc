@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/out_of_memory.h"
 #include "model/state_codec.h"
 
 namespace daybreak::model {
@@ -131,12 +132,50 @@ std::span<const SharedPagePtr> SequenceState::share(std::size_t first, std::size
 }
 
 Result<std::shared_ptr<const StateCheckpoint>> SequenceState::checkpoint() const {
-  assert(position_ % kPagePositions == 0);
+  assert(position_ % kPagePositions == 0 && open_drafts_ == 0);
+  replay_all();
   DAYBREAK_TRY(const Loan copy, arena_->take_checkpoint(slot_));
   return std::make_shared<const StateCheckpoint>(arena_, copy, position_);
 }
 
+Status SequenceState::prepare_drafts(std::size_t tokens) {
+  if (tokens <= max_drafts()) {
+    return ok();
+  }
+  replay_all();
+  return or_out_of_memory(Errc::kResourceLimit, "drafted tokens", [&] {
+    drafts_ = std::make_unique<DraftReplay>(layout(), tokens);
+    return ok();
+  });
+}
+
+void SequenceState::accept(std::size_t count) {
+  assert(count <= open_drafts_);
+  position_ += count;
+  open_drafts_ = 0;
+  if (drafts_ != nullptr) {
+    drafts_->accept(count);
+  }
+}
+
+// What is due is part of the state already; here it gets its place in memory.
+void SequenceState::replay_all() const {
+  if (drafts_ == nullptr || drafts_->accepted() == 0) {
+    return;
+  }
+  const StateLayout& l = layout();
+  for (std::size_t layer = 0; layer < l.kda_layers; ++layer) {
+    float* const tail = slot_.data + l.state_floats() + layer * (l.conv_taps - 1) * l.conv_channels;
+    for (std::size_t head = 0; head < l.kda_heads; ++head) {
+      drafts_->replay(layer, head, slot_.data + (layer * l.kda_heads + head) * l.head_floats(),
+                      tail);
+    }
+  }
+  drafts_->accept(0);
+}
+
 std::vector<std::byte> SequenceState::save() const {
+  replay_all();
   return encode_state(layout(), position_, slot_, pages_);
 }
 
@@ -145,6 +184,10 @@ Status SequenceState::restore(std::span<const std::byte> bytes) {
   DAYBREAK_CHECK_OK(part_from_shared(pages_for(image.position)));
   DAYBREAK_CHECK_OK(resize_pages(pages_for(image.position)));
   image.copy_to(layout(), slot_, pages_);
+  open_drafts_ = 0;
+  if (drafts_ != nullptr) {
+    drafts_->accept(0);
+  }
   position_ = image.position;
   return ok();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/draft_replay.h"
 #include "model/shared_state.h"
 #include "model/state_arena.h"
 #include "model/state_layout.h"
@@ -62,6 +63,20 @@ class SequenceState {
   // the system has no memory). REQUIRES: position() is a multiple of kPagePositions.
   [[nodiscard]] Result<std::shared_ptr<const StateCheckpoint>> checkpoint() const;
 
+  // Drafts. A chunk may end in ids that are guesses (Chunk::draft_ids): their logits are computed,
+  // but position() and the state stay before them until accept().
+  // Sets memory aside for chunks with up to `tokens` of them. Errors: kResourceLimit (the system
+  // has no memory).
+  [[nodiscard]] Status prepare_drafts(std::size_t tokens);
+  [[nodiscard]] std::size_t max_drafts() const {
+    return drafts_ == nullptr ? 0 : drafts_->max_tokens();
+  }
+  // The guesses that accept() has not been told of.
+  [[nodiscard]] std::size_t open_drafts() const { return open_drafts_; }
+  // The first `count` open guesses count as processed, the others never were there. To be called
+  // before anything else is done with the state. REQUIRES: count <= open_drafts().
+  void accept(std::size_t count);
+
   // Returns the state as bytes that restore() accepts, also in another process with the same model.
   [[nodiscard]] std::vector<std::byte> save() const;
 
@@ -85,17 +100,32 @@ class SequenceState {
     return slot_.data + l.state_floats() + (kda_layer * (l.conv_taps - 1) + tap) * l.conv_channels;
   }
   // Returns the latents [kPagePositions, latent_width] of positions [64 * tile, 64 * tile + 64).
-  // Positions not written yet are zero. REQUIRES: reserved before.
+  // Positions from position() on are zero or of guesses. REQUIRES: reserved before.
   [[nodiscard]] float* latent_tile(std::size_t mla_layer, std::size_t tile) {
     return pages_[tile].data + mla_layer * layout().tile_floats();
   }
-  // Records that `tokens` more tokens are processed. REQUIRES: reserved before.
-  void advance(std::size_t tokens) { position_ += tokens; }
+  // Records that a step has processed `tokens` more tokens and computed `drafts` guesses.
+  // REQUIRES: reserved before.
+  void advance(std::size_t tokens, std::size_t drafts = 0) {
+    position_ += tokens;
+    open_drafts_ = drafts;
+    if (drafts_ != nullptr) {
+      drafts_->accept(0);  // each head has replayed them
+    }
+  }
+  // Repeats accepted guesses for one head, so that its matrix and tail are those at position().
+  void replay_head(std::size_t kda_layer, std::size_t head) {
+    if (drafts_ != nullptr && drafts_->accepted() > 0) {
+      drafts_->replay(kda_layer, head, kda_state(kda_layer, head), conv_tail(kda_layer, 0));
+    }
+  }
+  [[nodiscard]] DraftReplay* drafts() { return drafts_.get(); }
 
   // The pages that are shared, from the first on.
   [[nodiscard]] std::span<const SharedPagePtr> shared() const { return shared_; }
 
  private:
+  void replay_all() const;
   Status resize_pages(std::size_t count);
   // Has `count` pages or more of its own instead. Nothing changes on error.
   Status part_from_shared(std::size_t count);
@@ -107,6 +137,8 @@ class SequenceState {
   std::size_t reserved_pages_;         // set aside and not taken yet
   std::size_t guaranteed_pages_;       // what acquire() promised: taken or set aside
   std::size_t position_ = 0;
+  std::unique_ptr<DraftReplay> drafts_;  // null until prepared
+  std::size_t open_drafts_ = 0;
 };
 
 }  // namespace daybreak::model

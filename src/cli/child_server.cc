@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/exam_server.h"
+#include "cli/child_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <string_view>
 #include <system_error>
@@ -22,18 +23,11 @@ constexpr std::chrono::seconds kPatience{10};
 constexpr std::chrono::milliseconds kLookAgain{10};
 constexpr std::size_t kMaxFirstLine = 1024;
 
-[[noreturn]] void serve(std::vector<std::string> arguments, int output) {
+[[noreturn]] void run_child(const ChildServer::Serve& serve, int output) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::dup2(output, STDOUT_FILENO);
-  arguments.insert(arguments.begin(), {"/proc/self/exe", "serve"});
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) {
-    argv.push_back(argument.data());
-  }
-  argv.push_back(nullptr);
-  ::execv(argv[0], argv.data());
-  constexpr int kCannotRun = 127;
-  ::_exit(kCannotRun);
+  serve();
+  ::_exit(0);
 }
 
 // The first line, without its end; as much as came if the server ended before.
@@ -57,7 +51,7 @@ Error failed(std::string_view what) {
 
 }  // namespace
 
-Result<std::unique_ptr<ExamServer>> ExamServer::start(std::vector<std::string> arguments) {
+Result<std::unique_ptr<ChildServer>> ChildServer::start(const Serve& serve) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return failed("pipe");
@@ -69,20 +63,39 @@ Result<std::unique_ptr<ExamServer>> ExamServer::start(std::vector<std::string> a
     return failed("fork");
   }
   if (child == 0) {
-    serve(std::move(arguments), ends[1]);
+    ::close(ends[0]);
+    run_child(serve, ends[1]);
   }
   ::close(ends[1]);
-  std::unique_ptr<ExamServer> made(new ExamServer(child, ends[0]));  // NOLINT: private
+  std::unique_ptr<ChildServer> made(new ChildServer(child, ends[0]));  // NOLINT: private
   constexpr std::string_view kListening = "listening on ";
   const std::string line = read_line(ends[0]);
-  if (!line.starts_with(kListening)) {
-    return Error{Errc::kUnavailable, "the server ended before it listened"};
+  const std::size_t colon = line.rfind(':');
+  if (!line.starts_with(kListening) ||
+      std::from_chars(line.data() + colon + 1, line.data() + line.size(), made->port_).ec !=
+          std::errc{}) {
+    return Error{Errc::kUnavailable, "the server ended before it listened" +
+                                         (line.empty() ? std::string() : ": " + line)};
   }
   made->url_ = line.substr(kListening.size());
   return made;
 }
 
-ExamServer::~ExamServer() {
+ChildServer::Serve ChildServer::program(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"/proc/self/exe", "serve"});
+  return [arguments = std::move(arguments)]() mutable {
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) {
+      argv.push_back(argument.data());
+    }
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    constexpr int kCannotRun = 127;
+    ::_exit(kCannotRun);
+  };
+}
+
+ChildServer::~ChildServer() {
   ::kill(process_, SIGTERM);
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (::waitpid(process_, nullptr, WNOHANG) == 0) {

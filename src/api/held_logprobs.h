@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// HeldLogprobs: what one request holds of Context::logprobs: the log-probabilities that are kept
+// until its answers have ended. Taken in pieces, the first before the answers begin, so that most
+// requests are refused before anything is generated, or not at all.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/shared_bound.h"
+#include "base/result.h"
+
+namespace daybreak::api {
+
+// Log-probabilities, alternatives counted, that all answers and those of one owner may hold. One
+// takes about 100 bytes.
+inline constexpr std::size_t kMaxHeldLogprobs = 4'000'000;
+inline constexpr std::size_t kMaxHeldLogprobsOfOwner = kMaxHeldLogprobs / 2;
+inline constexpr std::size_t kHeldLogprobsPiece = 65'536;
+
+// Not thread-safe.
+class HeldLogprobs {
+ public:
+  // `each` for every token of at most `tokens`; `bound` outlives this.
+  HeldLogprobs(SharedBound& bound, std::string owner, std::size_t each, std::size_t tokens)
+      : bound_(&bound), owner_(std::move(owner)), each_(each), most_(each * tokens) {}
+
+  // Takes what is missing for so many tokens, in whole pieces; always the first one. Errors:
+  // kResourceLimit, then what it has is what it had.
+  [[nodiscard]] Status grow(std::size_t tokens);
+
+ private:
+  SharedBound* bound_;
+  std::string owner_;
+  std::size_t each_;
+  std::size_t most_;  // that it will ever need
+  std::size_t held_ = 0;
+  std::vector<std::shared_ptr<void>> pieces_;
+};
+
+}  // namespace daybreak::api
