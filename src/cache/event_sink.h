@@ -25,7 +25,7 @@ struct StoredPart {
   std::string_view scope;           // whose it is, see BlockHasher
 };
 
-// Called by the thread that changes the cache, after the change: must be quick.
+// Called by the thread that changes the cache: must be quick.
 class EventSink {
  public:
   EventSink() = default;
@@ -36,6 +36,8 @@ class EventSink {
   virtual void stored(const StoredPart& what) = 0;
   virtual void removed(Part part, const BlockHash& hash, std::string_view scope) = 0;
   virtual void cleared() = 0;  // everything
+  // What was told since the last call belongs together.
+  virtual void flush() = 0;
 };
 
 }  // namespace daybreak::cache

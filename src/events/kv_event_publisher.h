@@ -35,8 +35,7 @@ class KvEventPublisher final : public cache::EventSink {
   void stored(const cache::StoredPart& what) override;
   void removed(cache::Part part, const cache::BlockHash& hash, std::string_view scope) override;
   void cleared() override;
-  // Ends a batch: what was told since the last one goes out.
-  void flush();
+  void flush() override;  // sends a batch
 
   struct Stats {
     std::uint64_t batches = 0;  // sent
