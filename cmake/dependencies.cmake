@@ -11,6 +11,12 @@ find_package(prometheus-cpp REQUIRED COMPONENTS core)
 find_package(CURL 7.85 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 REQUIRED)
+# cppzmq's own configuration asks pkg-config, which nothing else here needs.
+find_path(DAYBREAK_CPPZMQ_INCLUDE zmq.hpp REQUIRED)
+find_library(DAYBREAK_ZMQ_LIBRARY zmq REQUIRED)
+add_library(daybreak_zmq INTERFACE)
+target_include_directories(daybreak_zmq SYSTEM INTERFACE ${DAYBREAK_CPPZMQ_INCLUDE})
+target_link_libraries(daybreak_zmq INTERFACE ${DAYBREAK_ZMQ_LIBRARY})
 if(NOT TARGET yaml-cpp::yaml-cpp)  # yaml-cpp 0.7 (Debian 12) exports the bare name
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()

@@ -118,8 +118,25 @@ void PrefixTree::release(const BlockHash& at, const void* page) {
   }
 }
 
+void PrefixTree::tell_stored(Part part, const Node& node) const {
+  if (events_ != nullptr) {
+    events_->stored(
+        {.part = part,
+         .hash = node.hash,
+         .parent = node.parent == nullptr ? std::nullopt : std::optional(node.parent->hash),
+         .ids = node.ids,
+         .scope = node.scope});
+  }
+}
+
+void PrefixTree::tell_removed(Part part, const Node& node) const {
+  if (events_ != nullptr) {
+    events_->removed(part, node.hash, node.scope);
+  }
+}
+
 HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index, HeldPtr page,
-                            std::string_view scope) {
+                            std::string_view scope, std::vector<TokenId> ids) {
   if (Node* known = node_of(chain[index]); known != nullptr) {
     return known->page;
   }
@@ -143,12 +160,14 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
   node.used = next_++;
   node.used_at = clock_.now();
   node.scope = counted->first;
+  node.ids = std::move(ids);
   ++counted->second;
   if (parent != nullptr && parent->children++ == 0) {
     leaves_.erase(as_leaf(*parent));
   }
   leaves_.insert(as_leaf(node));
   stats_.blocks = nodes_.size();
+  tell_stored(Part::kBlock, node);
   return node.page;
 }
 
@@ -166,11 +185,13 @@ void PrefixTree::add_checkpoint(const BlockHash& at, HeldPtr checkpoint) {
     node->checkpoint = std::move(checkpoint);
     node->value = floor_ + blocks_to_compute(*node);
   });
+  tell_stored(Part::kCheckpoint, *node);
 }
 
 void PrefixTree::drop_checkpoint(const BlockHash& at) {
-  if (Node* node = node_of(at); node != nullptr) {
+  if (Node* node = node_of(at); node != nullptr && node->checkpoint != nullptr) {
     reorder(*node, [&] { node->checkpoint = nullptr; });
+    tell_removed(Part::kCheckpoint, *node);
   }
 }
 
@@ -202,6 +223,7 @@ bool PrefixTree::evict_checkpoint() {
       floor_ = node.value;
       ++stats_.evicted_checkpoints;
       reorder(node, [&] { node.checkpoint = nullptr; });
+      tell_removed(Part::kCheckpoint, node);
       return true;
     }
   }
@@ -212,7 +234,9 @@ void PrefixTree::forget(Node& leaf) {
   leaves_.erase(as_leaf(leaf));
   if (leaf.checkpoint != nullptr) {
     checkpoints_.erase(as_checkpoint(leaf));
+    tell_removed(Part::kCheckpoint, leaf);
   }
+  tell_removed(Part::kBlock, leaf);
   const auto scope = scopes_.find(leaf.scope);
   if (--scope->second == 0) {
     scopes_.erase(scope);
@@ -264,6 +288,16 @@ std::optional<Clock::TimePoint> PrefixTree::oldest_use() const {
     oldest = oldest ? std::min(*oldest, node.used_at) : node.used_at;
   }
   return oldest;
+}
+
+std::size_t PrefixTree::erase_all() {
+  EventSink* const events = std::exchange(events_, nullptr);
+  const std::size_t count = erase_branches([](const Node&) { return true; });
+  events_ = events;
+  if (events_ != nullptr) {
+    events_->cleared();
+  }
+  return count;
 }
 
 std::size_t PrefixTree::erase_if(const std::function<bool(std::string_view scope)>& goes) {

@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "cache/block_hash.h"
+#include "cache/event_sink.h"
 
 namespace daybreak::cache {
 
@@ -35,8 +36,10 @@ using HeldPtr = std::shared_ptr<const void>;
 
 class PrefixTree {
  public:
-  // At most `max_blocks` nodes; `clock` outlives the tree.
-  PrefixTree(std::size_t max_blocks, const Clock& clock) : max_blocks_(max_blocks), clock_(clock) {}
+  // At most `max_blocks` nodes; `clock` outlives the tree, and so does `events`, which is told of
+  // every change, if not null.
+  PrefixTree(std::size_t max_blocks, const Clock& clock, EventSink* events = nullptr)
+      : max_blocks_(max_blocks), clock_(clock), events_(events) {}
   PrefixTree(const PrefixTree&) = delete;
   PrefixTree& operator=(const PrefixTree&) = delete;
 
@@ -54,9 +57,11 @@ class PrefixTree {
 
   // Adds the page of block `index`, whose bytes are complete. Returns the page the tree has for
   // this block now: `page`, or the one it had, with the same bits; null if it takes no more blocks,
-  // or the block before is not in it. `scope` is what erase_if() asks about.
+  // or the block before is not in it. `scope` is what erase_if() asks about; `ids` of the block are
+  // for events, and empty without wants_ids().
   HeldPtr publish(std::span<const BlockHash> chain, std::size_t index, HeldPtr page,
-                  std::string_view scope);
+                  std::string_view scope, std::vector<TokenId> ids = {});
+  [[nodiscard]] bool wants_ids() const { return events_ != nullptr; }
 
   [[nodiscard]] bool has_checkpoint(const BlockHash& at) const;
   // Adds a checkpoint at the end of block `at`. Does nothing if that is unknown or has one.
@@ -76,6 +81,8 @@ class PrefixTree {
   void erase_branch(const BlockHash& first);
   // Forgets what has not been used for `age`. Returns how many blocks that were.
   std::size_t erase_old(std::chrono::seconds age);
+  // Forgets everything. Returns how many blocks that were.
+  std::size_t erase_all();
   // Forgets all blocks of the scopes of which goes(scope). Returns how many.
   std::size_t erase_if(const std::function<bool(std::string_view scope)>& goes);
 
@@ -120,7 +127,8 @@ class PrefixTree {
     std::uint64_t used = 0;    // number of the use
     std::uint64_t value = 0;   // of the checkpoint
     Clock::TimePoint used_at{};
-    std::string_view scope;  // in scopes_
+    std::string_view scope;    // in scopes_
+    std::vector<TokenId> ids;  // for events
   };
   struct StringHash {
     using is_transparent = void;
@@ -141,6 +149,8 @@ class PrefixTree {
   // Runs `change` while the node is out of the orders, which it changes its place in.
   template <class Change>
   void reorder(Node& node, const Change& change);
+  void tell_stored(Part part, const Node& node) const;
+  void tell_removed(Part part, const Node& node) const;
   bool evict_leaf(bool only_useless);
   void forget(Node& leaf);
   template <class Goes>
@@ -148,6 +158,7 @@ class PrefixTree {
 
   const std::size_t max_blocks_;
   const Clock& clock_;
+  EventSink* events_;
   Nodes nodes_;
   std::set<Rank> leaves_;
   std::set<Rank> checkpoints_;

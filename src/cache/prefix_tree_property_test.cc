@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "cache/event_mirror.h"
 #include "cache/prefix_tree_testing.h"
 
 namespace daybreak::cache {
@@ -40,7 +41,7 @@ class RandomUse {
 
   void run(int steps) {
     for (int i = 0; i < steps && !::testing::Test::HasFailure(); ++i) {
-      switch (below(8)) {
+      switch (below(11)) {
         case 0:
         case 1:
         case 2:
@@ -55,6 +56,17 @@ class RandomUse {
           break;
         case 6:
           tree_.evict_checkpoint();
+          break;
+        case 7:
+          tree_.drop_checkpoint(chain_of(random_path()).back());
+          break;
+        case 8:
+          tree_.erase_branch(chain_of(random_path()).front());
+          break;
+        case 9:
+          if (below(8) == 0) {
+            tree_.erase_all();
+          }
           break;
         default:
           pins_.clear();
@@ -90,7 +102,8 @@ class RandomUse {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const std::string here = path.substr(0, i + 1);
       const HeldPtr page = held();
-      const HeldPtr kept = tree_.publish(chain, i, page, "");
+      const HeldPtr kept =
+          tree_.publish(chain, i, page, "", testing::ids_of(std::string_view(&path[i], 1)));
       if (kept == nullptr) {
         return;
       }
@@ -143,12 +156,24 @@ class RandomUse {
     EXPECT_EQ(tree_.stats().blocks, pages);
     EXPECT_EQ(tree_.stats().checkpoints, checkpoints);
     EXPECT_LE(pages, kMaxBlocks);
+    check_mirror();
+  }
+
+  // Who hears the events knows what find() knows.
+  void check_mirror() {
+    EXPECT_EQ(mirror_.blocks(), tree_.stats().blocks);
+    EXPECT_EQ(mirror_.checkpoints(), tree_.stats().checkpoints);
+    const std::string path = random_path();
+    std::vector<TokenId> ids = testing::ids_of(path);
+    ids.push_back(0);
+    EXPECT_EQ(mirror_.usable(ids, ""), tree_.find(chain_of(path)).pages.size() * kBlockTokens);
   }
 
   static constexpr std::size_t kMaxBlocks = 24;
   std::mt19937 rng_;
   StillClock clock_;
-  PrefixTree tree_{kMaxBlocks, clock_};
+  testing::EventMirror mirror_;
+  PrefixTree tree_{kMaxBlocks, clock_, &mirror_};
   Plain plain_;
   std::vector<HeldPtr> pins_;
 };

@@ -22,14 +22,18 @@ class StillClock final : public Clock {
 
 inline HeldPtr held() { return std::make_shared<const int>(0); }
 
-// The hashes of a sequence whose blocks are the letters of `path`.
-inline std::vector<BlockHash> chain_of(std::string_view path) {
-  static const BlockHasher hasher{BlockHasher::Key{}};
+// The ids of a sequence whose blocks are the letters of `path`.
+inline std::vector<TokenId> ids_of(std::string_view path) {
   std::vector<TokenId> ids;
   for (const char letter : path) {
     ids.insert(ids.end(), kBlockTokens, static_cast<TokenId>(letter));
   }
-  return hasher.chain("", ids);
+  return ids;
+}
+// Their hashes.
+inline std::vector<BlockHash> chain_of(std::string_view path) {
+  static const BlockHasher hasher{BlockHasher::Key{}};
+  return hasher.chain("", ids_of(path));
 }
 
 }  // namespace daybreak::cache::testing

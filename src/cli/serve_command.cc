@@ -19,6 +19,7 @@
 #include "base/cpu_quota.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "cli/cache_events.h"
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/otlp_options.h"
@@ -112,6 +113,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
   DAYBREAK_TRY(http::ServerOptions options, http_options(config));
   DAYBREAK_TRY(auto telemetry, otlp_options(config, version, sources.environment));
   DAYBREAK_TRY(auto tokenizer, tokenizer::Tokenizer::load(loaded.path));
+  DAYBREAK_TRY(const auto events_config, events::parse_kv_events_config(config.kv_events_config));
   // From here on threads start.
   const sigset_t signals = block_stop_signals({SIGHUP});
   // Beside the start of the server, so that the first schema with a format need not wait.
@@ -128,6 +130,8 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                    .checkpoints = config.prefix_reuse == "on" ? config.state_checkpoints : 0,
                    .guesses = config.speculation == "ngram" ? config.num_speculative_tokens : 0}));
   const std::vector<std::string> names = model_names(config, loaded);
+  DAYBREAK_TRY(std::shared_ptr<cache::EventSink> cache_events,
+               publish_cache_events(events_config, metrics, log));
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
   DAYBREAK_TRY(const auto engine,
@@ -144,6 +148,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                                   : engine::SpeculationMethod::kNone,
                                     .most = config.num_speculative_tokens,
                                     .min_match = config.prompt_lookup_min},
+                    .cache_events = std::move(cache_events),
                     .owner_valid = owner_valid(access),
                     .timeline_steps = config.step_timeline}));
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -53,6 +53,10 @@ std::vector<ServerKey> make_keys() {
        "tokens of a prompt between such copies, rounded up to blocks of 64; 0: only where they are "
        "likely to be of use",
        CountField{&C::linear_cache_interval, 0, std::size_t{1} << 32U}},
+      {"kv_events_config",
+       "JSON as vLLM's: what enters and leaves the prefix cache is published (docs/kv-events.md); "
+       "empty: nothing is",
+       TextField{&C::kv_events_config}},
       {"speculation",
        "ngram: guess the next tokens from what was there before; same answers, often sooner "
        "(docs/speculation.md)",

@@ -36,6 +36,7 @@ struct ServerConfig {
   std::string prefix_reuse = "on";
   std::size_t state_checkpoints = 16;
   std::size_t linear_cache_interval = 8192;
+  std::string kv_events_config;
   std::string speculation = "off";
   std::size_t num_speculative_tokens = 7;
   std::size_t prompt_lookup_min = 3;

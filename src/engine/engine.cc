@@ -73,7 +73,8 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
                        .owner_valid = options.owner_valid,
                        .clock = options.clock,
                        .checkpoint_interval = options.checkpoint_interval,
-                       .hasher = hasher}),
+                       .hasher = hasher,
+                       .events = options.cache_events.get()}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
   stats_.positions_total = model_->total_positions();
@@ -187,8 +188,18 @@ void Engine::happen() {
   wake_.notify_one();
 }
 
+void Engine::flush_cache_events() {
+  if (options_.cache_events != nullptr) {
+    options_.cache_events->flush();
+  }
+}
+
 void Engine::run() {
   bool busy = false;
+  if (options_.cache_events != nullptr) {
+    options_.cache_events->cleared();  // for whoever knew an earlier process at this place
+    options_.cache_events->flush();
+  }
   while (next_round(busy)) {
     run_tasks();
     if (slots_.erase_old()) {
@@ -198,9 +209,11 @@ void Engine::run() {
     admit();
     busy = draw_all_due();
     busy = step() || busy;
+    flush_cache_events();
   }
   run_tasks();
   slots_.erase_all();
+  flush_cache_events();
   record_memory();
   mask_workers_.reset();  // before the jobs whose constraints they have
   finished_.clear();

@@ -64,6 +64,9 @@ struct EngineOptions {
   std::chrono::seconds kept_age = kKeptAge;               // see KeepOptions, as of the next one
   std::size_t checkpoint_interval = kCheckpointInterval;  // see PrefixCacheOptions
   SpeculationOptions speculation = {};
+  // Told on the engine's thread what enters and leaves the prefix cache, a batch for each step;
+  // cleared() first and last. Null: nobody.
+  std::shared_ptr<cache::EventSink> cache_events = nullptr;
   OwnerValidFn owner_valid = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
@@ -97,6 +100,7 @@ class Engine final : public Generator, public SlotControl {
 
   // All below run on the engine's thread, without the lock.
   void run();
+  void flush_cache_events();
   void record_memory();  // in stats_
   // Sleeps until something happens unless `busy`. Returns whether anything is left to do, ever.
   bool next_round(bool busy);

@@ -17,7 +17,7 @@ std::size_t usable_blocks(std::size_t prompt_tokens) { return (prompt_tokens - 1
 PrefixCache::PrefixCache(StepModel& model, const PrefixCacheOptions& options)
     : model_(model),
       options_(options),
-      tree_(model.total_positions() / kBlockTokens, *options.clock) {}
+      tree_(model.total_positions() / kBlockTokens, *options.clock, options.events) {}
 
 void PrefixCache::name(PrefixTrail& trail, std::string_view scope,
                        std::span<const TokenId> prompt) const {
@@ -99,7 +99,9 @@ bool PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& i
       options_.hasher.append(trail.chain, trail.scope, ids_of(index * kBlockTokens));
     }
     cache::HeldPtr block = sequence.share_block(index);
-    const cache::HeldPtr kept = tree_.publish(trail.chain, index, block, trail.scope);
+    const cache::HeldPtr kept =
+        tree_.publish(trail.chain, index, block, trail.scope,
+                      tree_.wants_ids() ? ids_of(index * kBlockTokens) : std::vector<TokenId>());
     if (kept == nullptr) {
       trail.ended = true;
       return freed;
@@ -150,9 +152,7 @@ void PrefixCache::distrust(const PrefixTrail& trail) {
   }
 }
 
-std::size_t PrefixCache::erase_all() {
-  return tree_.erase_if([](std::string_view) { return true; });
-}
+std::size_t PrefixCache::erase_all() { return tree_.erase_all(); }
 
 std::size_t PrefixCache::erase_old() {
   if (stats().blocks == 0 || options_.clock->now() < next_sweep_) {

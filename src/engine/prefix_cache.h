@@ -36,6 +36,7 @@ struct PrefixCacheOptions {
       kCheckpointInterval;  // tokens of a prompt between checkpoints, in blocks; 0: none there
   std::chrono::seconds max_age{3600};     // of what nobody starts from
   const Clock* clock = &Clock::steady();  // outlives the cache
+  cache::EventSink* events = nullptr;     // likewise; told of every change
 };
 
 // One sequence's part in the cache.

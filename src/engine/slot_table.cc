@@ -58,7 +58,8 @@ SlotTable::SlotTable(StepModel& model, KeepOptions options)
       cache_(model, {.hasher = options_.hasher,
                      .interval = options_.checkpoint_interval,
                      .max_age = options_.max_age,
-                     .clock = options_.clock}) {}
+                     .clock = options_.clock,
+                     .events = options_.events}) {}
 
 bool SlotTable::may_reuse(const GenerateRequest& request) const {
   // The rows that log-probabilities of the prompt come from are not kept.

@@ -47,6 +47,7 @@ struct KeepOptions {
   const Clock* clock = &Clock::steady();    // outlives the table
   std::size_t checkpoint_interval = kCheckpointInterval;  // see PrefixCacheOptions
   cache::BlockHasher hasher{cache::BlockHasher::Key{}};   // names what is cached
+  cache::EventSink* events = nullptr;                     // see PrefixCacheOptions
 };
 
 class SlotTable final : public Slots {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "events/kv_event.h"
+
+#include <nlohmann/json.hpp>
+
+namespace daybreak::events {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Main memory is where this engine computes: what vLLM calls the device's tier, whatever it is.
+constexpr const char* kMedium = "GPU";
+
+int group_of(cache::Part part) { return part == cache::Part::kBlock ? 0 : 1; }
+const char* kind_of(cache::Part part) {
+  return part == cache::Part::kBlock ? "mla_attention" : "mamba";
+}
+
+Json stored_map(const BlockStored& event) {
+  return {{"type", "BlockStored"},
+          {"block_hashes", {event.hash}},
+          {"parent_block_hash", event.parent ? Json(*event.parent) : Json()},
+          {"token_ids", event.ids},
+          {"block_size", cache::kBlockTokens},
+          {"lora_id", nullptr},
+          {"medium", kMedium},
+          {"lora_name", nullptr},
+          {"extra_keys", event.salt.empty() ? Json() : Json::array({Json::array({event.salt})})},
+          {"group_idx", group_of(event.part)},
+          {"kv_cache_spec_kind", kind_of(event.part)},
+          {"kv_cache_spec_sliding_window", nullptr}};
+}
+
+Json removed_map(const BlockRemoved& event) {
+  return {{"type", "BlockRemoved"},
+          {"block_hashes", {event.hash}},
+          {"medium", kMedium},
+          {"group_idx", group_of(event.part)}};
+}
+
+// Checkpoints lie far apart; only blocks follow each other.
+bool follows(const BlockStored& last, const BlockStored& next) {
+  return last.part == cache::Part::kBlock && next.part == cache::Part::kBlock &&
+         next.parent == last.hash && next.salt == last.salt;
+}
+
+class Batch {
+ public:
+  void add(const BlockStored& event) {
+    if (last_stored_ != nullptr && follows(*last_stored_, event)) {
+      Json& map = maps_.back();
+      map["block_hashes"].push_back(event.hash);
+      Json& ids = map["token_ids"];
+      for (const TokenId id : event.ids) {
+        ids.push_back(id);
+      }
+      if (!event.salt.empty()) {
+        map["extra_keys"].push_back(Json::array({event.salt}));
+      }
+    } else {
+      maps_.push_back(stored_map(event));
+    }
+    last_stored_ = &event;
+    last_removed_ = nullptr;
+  }
+  void add(const BlockRemoved& event) {
+    if (last_removed_ != nullptr && last_removed_->part == event.part) {
+      maps_.back()["block_hashes"].push_back(event.hash);
+    } else {
+      maps_.push_back(removed_map(event));
+    }
+    last_removed_ = &event;
+    last_stored_ = nullptr;
+  }
+  void add(const AllBlocksCleared& /*event*/) {
+    maps_.push_back({{"type", "AllBlocksCleared"}});
+    last_stored_ = nullptr;
+    last_removed_ = nullptr;
+  }
+  [[nodiscard]] Json take() { return std::move(maps_); }
+
+ private:
+  Json maps_ = Json::array();
+  const BlockStored* last_stored_ = nullptr;  // in the last map, likewise
+  const BlockRemoved* last_removed_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> encode_batch(double unix_seconds, std::span<const KvEvent> events) {
+  Batch batch;
+  for (const KvEvent& event : events) {
+    std::visit([&](const auto& one) { batch.add(one); }, event);
+  }
+  return Json::to_msgpack(Json::array({unix_seconds, batch.take(), 0}));
+}
+
+}  // namespace daybreak::events
