@@ -57,14 +57,18 @@ class RandomUse {
         case 6:
           tree_.evict_checkpoint();
           break;
+        // Unpinned first: what is pinned lives on, though the tree forgets it.
         case 7:
+          pins_.clear();
           tree_.drop_checkpoint(chain_of(random_path()).back());
           break;
         case 8:
+          pins_.clear();
           tree_.erase_branch(chain_of(random_path()).front());
           break;
         case 9:
           if (below(8) == 0) {
+            pins_.clear();
             tree_.erase_all();
           }
           break;
