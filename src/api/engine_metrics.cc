@@ -85,7 +85,7 @@ void report_speculation(const Report& report, const engine::Stats& stats) {
                  number(stats.draft_tokens));
   report.counter({"vllm:spec_decode_num_accepted_tokens_total"}, "Of these, tokens that were right",
                  number(stats.accepted_tokens));
-  for (std::size_t at = 0; at < stats.accepted_at.size(); ++at) {
+  for (std::size_t at = 0; at < stats.draft_tokens_at_most; ++at) {
     report.with({{"position", fmt::format("{}", at)}})
         .counter({"vllm:spec_decode_num_accepted_tokens_per_pos_total"},
                  "Right tokens by their place among those guessed together",

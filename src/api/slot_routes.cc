@@ -68,10 +68,10 @@ Task<void> answer(Exchange& exchange, const Result<Json>& json) {
 }
 
 // llama.cpp's names, where the thing is the same.
-Json slot_json(const SlotInfo& slot, std::size_t context_tokens) {
+Json slot_json(const SlotInfo& slot, std::size_t context_tokens, bool speculative) {
   Json out = {{"id", slot.slot},
               {"n_ctx", context_tokens},
-              {"speculative", false},
+              {"speculative", speculative},
               {"is_processing", slot.state == SlotState::kBusy},
               {"n_past", slot.tokens}};
   if (slot.state == SlotState::kBusy) {
@@ -90,9 +90,10 @@ Task<void> list_slots(Context& context, Exchange& exchange) {
   if (!infos) {
     co_return co_await answer(exchange, infos.error());
   }
+  const bool speculative = context.generator.stats().draft_tokens_at_most > 0;
   Json out = Json::array();
   for (const SlotInfo& slot : *infos) {
-    out.push_back(slot_json(slot, context.generator.context_tokens()));
+    out.push_back(slot_json(slot, context.generator.context_tokens(), speculative));
   }
   co_await answer(exchange, out);
 }

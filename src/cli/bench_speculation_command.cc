@@ -28,6 +28,7 @@ struct Options {
 };
 
 constexpr std::array kTexts = {std::pair{SpeculationText::kRepetitive, "repetitive"},
+                               std::pair{SpeculationText::kMisleading, "misleading"},
                                std::pair{SpeculationText::kRandom, "random"}};
 
 nlohmann::ordered_json to_json(const SpeculationResult& result) {
@@ -42,10 +43,9 @@ nlohmann::ordered_json to_json(const SpeculationResult& result) {
 
 std::string to_text(const char* name, const SpeculationResult& result) {
   const std::size_t middle = result.plain_tok_s.size() / 2;
-  return fmt::format(
-      "{:<12}{:>10.2f}{:>12.2f}{:>8.2f}{:>12.2f}{:>10}{:>10}\n", name, result.plain_tok_s[middle],
-      result.guessing_tok_s[middle], result.ratio(), result.acceptance_length(),
-      result.draft_tokens, result.accepted_tokens);
+  return fmt::format("{:<12}{:>10.2f}{:>12.2f}{:>8.2f}{:>12.2f}{:>10}{:>10}\n", name,
+                     result.plain_tok_s[middle], result.guessing_tok_s[middle], result.ratio(),
+                     result.acceptance_length(), result.draft_tokens, result.accepted_tokens);
 }
 
 Status run(const Options& options) {
@@ -62,14 +62,14 @@ Status run(const Options& options) {
                                  {"prompt", shape.prompt},
                                  {"tokens", shape.tokens}};
   if (!options.json) {
-    fmt::print("{}, {} threads, {} tokens after a prompt of {}, medians of {}\n"
-               "{:<12}{:>10}{:>12}{:>8}{:>12}{:>10}{:>10}\n",
-               loaded.path.string(), shape.threads, shape.tokens, shape.prompt, shape.repeat,
-               "text", "tok/s", "guessing", "ratio", "acceptance", "guessed", "right");
+    fmt::print(
+        "{}, {} threads, {} tokens after a prompt of {}, medians of {}\n"
+        "{:<12}{:>10}{:>12}{:>8}{:>12}{:>10}{:>10}\n",
+        loaded.path.string(), shape.threads, shape.tokens, shape.prompt, shape.repeat, "text",
+        "tok/s", "guessing", "ratio", "acceptance", "guessed", "right");
   }
   for (const auto& [text, name] : kTexts) {
-    DAYBREAK_TRY(const SpeculationResult result,
-                 run_speculation_bench(loaded.model, text, shape));
+    DAYBREAK_TRY(const SpeculationResult result, run_speculation_bench(loaded.model, text, shape));
     json[name] = to_json(result);
     if (!options.json) {
       fmt::print("{}", to_text(name, result));
@@ -87,7 +87,8 @@ Status run(const Options& options) {
 void register_bench_speculation(Command bench) {
   const auto options = std::make_shared<Options>();
   const Command command = bench.add_subcommand(
-      "speculation", "answers with guessed tokens and without, on text that repeats and not");
+      "speculation",
+      "answers with guessed tokens and without, on text that repeats, misleads or is random");
   add_runner_options(command, options->runner);
   command.add_option("--prompt", options->shape.prompt, "tokens of the prompt")
       .in_range(1, 65'536)

@@ -66,10 +66,13 @@ Ids text_of(SpeculationText kind, const SpeculationShape& shape, std::size_t voc
   Rng rng(1);
   Ids ids;
   while (ids.size() < shape.prompt + shape.tokens) {
-    const bool again = kind == SpeculationText::kRepetitive && ids.size() >= shape.prompt &&
-                       ids.size() % kChangedOneIn != 0;
-    ids.push_back(again ? ids[ids.size() - shape.prompt]
-                        : rng.below(static_cast<std::uint32_t>(vocab)));
+    const std::size_t at = ids.size();
+    const bool again =
+        kind == SpeculationText::kRepetitive && at >= shape.prompt && at % kChangedOneIn != 0;
+    const bool mislead = kind == SpeculationText::kMisleading && at % 4 != 3;
+    ids.push_back(again     ? ids[at - shape.prompt]
+                  : mislead ? static_cast<TokenId>(at % 4)
+                            : rng.below(static_cast<std::uint32_t>(vocab)));
   }
   return ids;
 }
@@ -82,17 +85,16 @@ class Run {
 
   Status start(const engine::SpeculationOptions& speculation) {
     const bool guesses = speculation.method != engine::SpeculationMethod::kNone;
-    DAYBREAK_TRY(auto runner,
-                 engine::ModelRunner::create(
-                     model_, {.threads = shape_.threads,
-                              .max_sequences = 1,
-                              .max_positions = text_->size(),
-                              .max_guesses = guesses ? speculation.most : 0,
-                              .on_thread_start = kernels::set_float_environment}));
+    DAYBREAK_TRY(auto runner, engine::ModelRunner::create(
+                                  model_, {.threads = shape_.threads,
+                                           .max_sequences = 1,
+                                           .max_positions = text_->size(),
+                                           .max_guesses = guesses ? speculation.most : 0,
+                                           .on_thread_start = kernels::set_float_environment}));
     DAYBREAK_TRY(engine_,
-                 engine::Engine::start(std::make_unique<TextModel>(std::move(runner), text_),
-                                       {.prefix_reuse = engine::PrefixReuse::kOff,
-                                        .speculation = speculation}));
+                 engine::Engine::start(
+                     std::make_unique<TextModel>(std::move(runner), text_),
+                     {.prefix_reuse = engine::PrefixReuse::kOff, .speculation = speculation}));
     return ok();
   }
 
@@ -139,8 +141,7 @@ class Run {
 Result<SpeculationResult> run_speculation_bench(const std::shared_ptr<const model::Model>& model,
                                                 SpeculationText text,
                                                 const SpeculationShape& shape) {
-  const auto ids =
-      std::make_shared<const Ids>(text_of(text, shape, model->config().vocab_size));
+  const auto ids = std::make_shared<const Ids>(text_of(text, shape, model->config().vocab_size));
   Run plain(model, ids, shape);
   Run guessing(model, ids, shape);
   DAYBREAK_CHECK_OK(plain.start({}));

@@ -19,6 +19,7 @@ namespace daybreak::cli {
 // What the answers are like.
 enum class SpeculationText : std::uint8_t {
   kRepetitive,  // the prompt again, every twentieth token another one
+  kMisleading,  // three tokens come again and again, each time followed by another one
   kRandom,      // nothing repeats but by chance
 };
 

@@ -105,6 +105,12 @@ TEST_F(Kubernetes, ItIsProbedWhereItAnswersAndStoppedAfterItsDrain) {
   EXPECT_EQ(deployment["strategy"]["type"].as<std::string>(), "Recreate");
 }
 
+// A Service named daybreak would else set DAYBREAK_PORT, which is a setting.
+TEST_F(Kubernetes, NoServicePutsSettingsIntoItsEnvironment) {
+  EXPECT_FALSE(pod()["enableServiceLinks"].as<bool>());
+  EXPECT_EQ(container()["imagePullPolicy"].as<std::string>(), "IfNotPresent");
+}
+
 // Every argument behind "serve MODEL" is a setting there is.
 TEST_F(Kubernetes, ItsArgumentsAreSettings) {
   const YAML::Node args = container()["args"];

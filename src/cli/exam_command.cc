@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -196,6 +198,12 @@ Result<exam::ExamRun> ask(const Options& options, const Prepared& prepared) {
   run.endpoint.ca_file = options.ca_file;
   run.endpoint.max_tokens = options.max_tokens;
   run.endpoint.timeout = std::chrono::seconds(options.timeout);
+  run.endpoint.on_wait = [told = std::make_shared<std::atomic<bool>>(false)](auto wait) {
+    if (!told->exchange(true)) {
+      fmt::print(stderr, "the endpoint asks to wait (429), now for {} s: going on at its rate\n",
+                 std::chrono::ceil<std::chrono::seconds>(wait).count());
+    }
+  };
   run.endpoint.ask_for_ids = prepared.tokenizer != nullptr;
   run.concurrency = options.concurrency;
   Progress progress("exam");

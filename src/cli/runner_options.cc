@@ -60,19 +60,21 @@ Status check_state_memory(const model::StateLayout& layout, const StateSizes& si
       sizes.checkpoints > 0
           ? pool
           : std::min<std::uint64_t>(pool, sizes.sequences * model::pages_for(layout.max_positions));
+  const std::uint64_t guesses =
+      sizes.guesses == 0 ? 0 : model::DraftReplay::floats(layout, sizes.guesses);
+  const std::uint64_t rows = (1 + sizes.guesses) * sizes.vocab;
   const std::uint64_t needed =
-      sizeof(float) *
-      ((sizes.sequences + sizes.checkpoints) * layout.slot_floats() + pages * layout.page_floats() +
-       (sizes.guesses > 0 ? sizes.sequences * model::DraftReplay::floats(layout, sizes.guesses)
-                          : 0));
+      sizeof(float) * ((sizes.sequences + sizes.checkpoints) * layout.slot_floats() +
+                       pages * layout.page_floats() + sizes.sequences * (guesses + rows));
   if (needed <= memory) {
     return ok();
   }
   return Error{
       Errc::kInvalidArgument,
-      fmt::format("{} sequences with {} positions in all and {} checkpoints: expected at most the "
-                  "{} bytes of this machine's memory, found {} bytes of state",
-                  sizes.sequences, sizes.positions, sizes.checkpoints, memory, needed)};
+      fmt::format(
+          "{} sequences with {} positions in all, {} guessed tokens each and {} checkpoints: "
+          "expected at most the {} bytes of this machine's memory, found {} bytes of state",
+          sizes.sequences, sizes.positions, sizes.guesses, sizes.checkpoints, memory, needed)};
 }
 
 Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& loaded,
@@ -83,8 +85,10 @@ Result<std::unique_ptr<engine::ModelRunner>> make_runner(const LoadedModel& load
     DAYBREAK_TRY(threads, available_cpus());
   }
   const std::uint64_t memory = read_machine().usable_memory();
+  StateSizes with_rows = sizes;
+  with_rows.vocab = loaded.model->config().vocab_size;
   DAYBREAK_CHECK_OK(
-      check_state_memory(model::StateLayout::from(loaded.model->config(), 0), sizes, memory));
+      check_state_memory(model::StateLayout::from(loaded.model->config(), 0), with_rows, memory));
   return engine::ModelRunner::create(loaded.model,
                                      {.threads = threads,
                                       .max_sequences = sizes.sequences,

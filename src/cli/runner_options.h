@@ -50,7 +50,8 @@ struct StateSizes {
   std::size_t sequences = 1;
   std::size_t positions = 0;  // in all
   std::size_t checkpoints = 0;
-  std::size_t guesses = 0;  // of a sequence
+  std::size_t guesses = 0;  // of a sequence at a time
+  std::size_t vocab = 0;    // of the rows of logits, one for each sequence and each guess
 };
 
 // Checks that states of those sizes fit into `memory` bytes. They are

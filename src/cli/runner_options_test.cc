@@ -81,15 +81,21 @@ TEST(CheckStateMemory, HoldsAtTheByteAndOnePast) {
   constexpr StateSizes kCaching{.sequences = 5, .positions = 1'000'000, .checkpoints = 2};
   EXPECT_TRUE(check_state_memory(layout, kCaching, 7 * kSlot + 15'625 * kPage));
   EXPECT_FALSE(check_state_memory(layout, kCaching, 7 * kSlot + 15'625 * kPage - 1));
+  // Guesses: a layer's matrices, inputs and writes of both layers for each, and a row of logits.
+  constexpr std::uint64_t kGuesses = 4 * (3 * 16 * 16 + 2 * 7 * 2 * 144 + 8 * 100);
+  constexpr StateSizes kGuessing{.sequences = 5, .positions = 65, .guesses = 7, .vocab = 100};
+  EXPECT_TRUE(check_state_memory(layout, kGuessing, 5 * (kSlot + kGuesses) + 2 * kPage));
+  EXPECT_FALSE(check_state_memory(layout, kGuessing, 5 * (kSlot + kGuesses) + 2 * kPage - 1));
   const Status refused =
       check_state_memory(layout, {.sequences = 5, .positions = 65}, 5 * kSlot + 2 * kPage - 1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
-  EXPECT_EQ(refused.error().message,
-            "5 sequences with 65 positions in all and 0 checkpoints: expected at most the " +
-                std::to_string(5 * kSlot + 2 * kPage - 1) +
-                " bytes of this machine's memory, found " + std::to_string(5 * kSlot + 2 * kPage) +
-                " bytes of state");
+  EXPECT_EQ(
+      refused.error().message,
+      "5 sequences with 65 positions in all, 0 guessed tokens each and 0 checkpoints: expected "
+      "at most the " +
+          std::to_string(5 * kSlot + 2 * kPage - 1) + " bytes of this machine's memory, found " +
+          std::to_string(5 * kSlot + 2 * kPage) + " bytes of state");
 }
 
 }  // namespace

@@ -51,6 +51,10 @@ std::vector<std::string> model_names(const ServerConfig& config, const LoadedMod
   return {name.empty() ? "model" : name};
 }
 
+// Some that end a program signal it and then its process group (`timeout`): that is one wish.
+// Nobody presses a key twice within this time.
+constexpr std::chrono::milliseconds kOneSignal{100};
+
 // Runs `finish`, which lets running answers finish and writes down what they took. A second signal
 // ends the process here and now.
 void drain(const std::function<void()>& finish, const access::AccessPolicy* access, Log& log) {
@@ -61,8 +65,10 @@ void drain(const std::function<void()>& finish, const access::AccessPolicy* acce
     drained = true;
   });
   constexpr timespec kPoll{.tv_sec = 0, .tv_nsec = 20'000'000};
+  const Clock::TimePoint first = Clock::steady().now();
   while (!drained) {
-    if (::sigtimedwait(&signals, nullptr, &kPoll) > 0) {
+    if (::sigtimedwait(&signals, nullptr, &kPoll) > 0 &&
+        Clock::steady().now() - first >= kOneSignal) {
       const access::Ledger* const ledger = access == nullptr ? nullptr : access->ledger();
       const std::size_t lost = ledger == nullptr ? 0 : ledger->stats().queued;
       log.warning("second signal: ending now",

@@ -75,6 +75,7 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
                        .events = options.cache_events.get()}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
+  stats_.draft_tokens_at_most = slot_rows_ - 1;
   stats_.positions_total = model_->total_positions();
   stats_.block_positions = model_->block_positions();
   mask_workers_ = std::make_unique<MaskWorkers>(*options_.clock, [this] { happen(); });

@@ -60,14 +60,19 @@ std::size_t Engine::guess(Job& job, std::size_t budget) {
   // Not past the end of a block, where the prefix cache may want the state.
   const std::size_t in_block = cache::kBlockTokens - job.position() % cache::kBlockTokens;
   const std::size_t most = std::min({options_.speculation.most, budget, to_come - 1, in_block - 1});
-  if (most == 0 || !job.sequence().prepare_guesses()) {
+  if (most == 0) {
     return 0;
   }
   const Status guessed = or_out_of_memory(Errc::kResourceLimit, "guesses", [&] {
     job.guess(options_.speculation, most);
     return ok();
   });
-  return guessed ? job.pending().size() - 1 : 0;
+  // What guesses need is a lot, and most texts make none.
+  const bool any = job.pending().size() > 1;
+  if (!guessed || (any && !job.sequence().prepare_guesses())) {
+    job.guess_nothing();
+  }
+  return job.pending().size() - 1;
 }
 
 std::vector<std::size_t> Engine::may_feed(std::span<Job* const> ready) const {

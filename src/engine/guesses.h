@@ -31,8 +31,9 @@ struct GuessOutcome {
 
 class Guesses {
  public:
-  explicit Guesses(const SpeculationOptions& options)
-      : lookup_(options.min_match), length_(options.most) {}
+  // `expected` ids will be appended in all, or more.
+  Guesses(const SpeculationOptions& options, std::size_t expected)
+      : lookup_(options.min_match, expected), length_(options.most) {}
 
   // Appends ids to the sequence that is guessed. Throws std::bad_alloc.
   void append(std::span<const TokenId> ids) { lookup_.append(ids); }

@@ -12,6 +12,8 @@ namespace {
 
 // Ids of a prompt that one step adds to what guesses are made from: a long one delays nobody.
 constexpr std::size_t kCatchUpIds = 16'384;
+// For answers of so many ids what guesses are made from has room at once.
+constexpr std::size_t kExpectedAnswerIds = 4'096;
 
 }  // namespace
 
@@ -43,9 +45,10 @@ std::span<const TokenId> Job::pending() const {
 }
 
 void Job::guess(const SpeculationOptions& options, std::size_t most) {
-  next_.resize(1);
+  guess_nothing();
   if (!guesses_) {
-    guesses_.emplace(options);
+    guesses_.emplace(options,
+                     request_.prompt.size() + std::min(request_.max_tokens, kExpectedAnswerIds));
   }
   // What it has not seen yet of the prompt, of the answer, and the token drawn last.
   const std::size_t prompt = request_.prompt.size();

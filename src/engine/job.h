@@ -83,6 +83,7 @@ class Job {
   // Guesses up to `most` of the ids to come, in place of what was guessed before: they are pending
   // too. It has then read the prompt and is not due.
   void guess(const SpeculationOptions& options, std::size_t most);
+  void guess_nothing() { next_.resize(1); }
   // Of the first `count` pending ids, how many are guesses.
   [[nodiscard]] std::size_t guesses(std::size_t count) const { return reading() ? 0 : count - 1; }
 

@@ -41,14 +41,14 @@ class PrefixCacheWait : public ::testing::Test {
   Result<std::size_t> begin(Job& job) {
     DAYBREAK_TRY(SlotTable::Place place, table_.take(job));
     const std::size_t cached = place.cached_tokens;
-    job.start(place.slot, std::move(place.sequence), cached, rows_);
+    job.start(place.slot, std::move(place.sequence), cached, rows_, rows_.size());
     return cached;
   }
   void step(Job& job) {
     const auto ids = job.pending().first(SlotTable::cut(job, job.pending().size()));
     const bool last = ids.size() == job.pending().size();
     ASSERT_TRUE(model_.forward(
-        std::vector<StepChunk>{{&job.sequence(), ids, last ? job.logits() : std::span<float>()}}));
+        std::vector<StepChunk>{{&job.sequence(), ids, last ? job.logits(ids.size()) : std::span<float>()}}));
     job.consume(ids.size());
     table_.advanced(job);
     if (job.due()) {

@@ -14,22 +14,27 @@ constexpr std::size_t kMaxPlaces = 16;
 
 }  // namespace
 
-void PromptLookup::append(std::span<const TokenId> ids) {
-  const std::size_t before = ids_.size();
-  ids_.insert(ids_.end(), ids.begin(), ids.end());
-  earlier_.resize(ids_.size() + 1);
-  if (latest_.size() <= ids_.size()) {
-    return grow();
-  }
-  for (std::size_t end = before + 1; end <= ids_.size(); ++end) {
+PromptLookup::PromptLookup(std::size_t min_match, std::size_t expected) : min_match_(min_match) {
+  make_room(expected);
+}
+
+void PromptLookup::make_room(std::size_t ids) {
+  ids_.reserve(ids);
+  earlier_.reserve(ids + 1);
+  latest_.assign(std::bit_ceil(std::max<std::size_t>(ids, 1)), 0);
+  for (std::size_t end = 1; end <= ids_.size(); ++end) {
     insert(end);
   }
 }
 
-void PromptLookup::grow() {
-  latest_.assign(std::bit_ceil(2 * ids_.size()), 0);
-  for (std::size_t end = 1; end <= ids_.size(); ++end) {
-    insert(end);
+void PromptLookup::append(std::span<const TokenId> ids) {
+  if (const std::size_t size = ids_.size() + ids.size(); size > latest_.size()) {
+    make_room(size + size / 2);
+  }
+  for (const TokenId id : ids) {
+    ids_.push_back(id);
+    earlier_.resize(ids_.size() + 1);
+    insert(ids_.size());
   }
 }
 

@@ -17,11 +17,12 @@ namespace daybreak::engine {
 
 inline constexpr std::size_t kMaxLookupIds = 16;
 
-// Keeps 12 to 16 bytes for each id. Not thread-safe.
+// Keeps 12 to 16 bytes for each id expected or there. Not thread-safe.
 class PromptLookup {
  public:
-  // The last `min_match` ids, 1 to kMaxLookupIds, must have been there before.
-  explicit PromptLookup(std::size_t min_match) : min_match_(min_match) {}
+  // The last `min_match` ids, 1 to kMaxLookupIds, must have been there before. There is room for
+  // `expected` ids; more are sorted anew now and then, which takes a while.
+  explicit PromptLookup(std::size_t min_match, std::size_t expected = 0);
 
   // Appends ids to the sequence. Throws std::bad_alloc.
   void append(std::span<const TokenId> ids);
@@ -35,7 +36,7 @@ class PromptLookup {
  private:
   [[nodiscard]] std::size_t bucket(std::size_t end) const;
   void insert(std::size_t end);
-  void grow();
+  void make_room(std::size_t ids);
   // Returns how many ids before `a` and `b` agree, kMaxLookupIds at most.
   [[nodiscard]] std::size_t agreement(std::size_t a, std::size_t b) const;
 
@@ -43,7 +44,7 @@ class PromptLookup {
   std::vector<TokenId> ids_;
   // A place is the number of ids up to it. Where the min_match_ ids before one have the same hash
   // as those before an earlier one, they are chained. 0: no place.
-  std::vector<std::uint32_t> latest_;   // by bucket; a power of two, more than ids_
+  std::vector<std::uint32_t> latest_;   // by bucket; a power of two, no fewer than ids_
   std::vector<std::uint32_t> earlier_;  // [ids_.size() + 1] the one before in its chain
 };
 

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <limits>
 #include <numeric>
 
 #include "base/rng.h"
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
 #include "engine/fake_model.h"
+#include "engine/scripted_constraint.h"
 
 namespace daybreak::engine {
 namespace {
@@ -225,6 +228,89 @@ TEST(Speculation, WhatACancelledAnswerLeavesIsRightToGoOnFrom) {
     reused += engine->stats().prefix_hits > 20 ? 1 : 0;
   }
   EXPECT_GT(reused, 30U);
+}
+
+// What ends an answer in the middle of its guesses ends it as without them, after the same tokens.
+TEST(Speculation, RowsThatAreNotFiniteAreTheSameFault) {
+  std::size_t inside = 0;
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const auto spoil = [](const Sequence& /*sequence*/, std::span<float> row) {
+      // Told by the row itself, which guesses do not change.
+      if (std::bit_cast<std::uint32_t>(row[0]) / 64 % 23 == 0) {
+        row[1] = std::numeric_limits<float>::quiet_NaN();
+      }
+    };
+    FakeObserver observer;
+    FakeObserver plain_observer;
+    observer.edit_logits = spoil;
+    plain_observer.edit_logits = spoil;
+    const auto engine = start(observer, guessing());
+    const auto plain = start(plain_observer, {});
+    AnswerCollector got;
+    AnswerCollector want;
+    ASSERT_TRUE(engine->submit(request(i), got.fn()));
+    ASSERT_TRUE(plain->submit(request(i), want.fn()));
+    ASSERT_EQ(got.wait(), want.wait());
+    ASSERT_EQ(got.ids(), want.ids());
+    ASSERT_EQ(got.error(), want.error());
+    inside += !got.error().empty() && engine->stats().accepted_tokens > 0;
+    EXPECT_EQ(engine->stats().nonfinite_rows, plain->stats().nonfinite_rows);
+  }
+  EXPECT_GT(inside, 10U);
+}
+
+TEST(Speculation, ABrokenConstraintIsTheSameFault) {
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    GenerateRequest r = request(i);
+    r.constraint = ScriptedConstraint::factory([i](const Ids& accepted) {
+      return accepted.size() < 10 + i ? mask_of_all(2) : mask_of(2, {});
+    });
+    FakeObserver observer;
+    FakeObserver plain_observer;
+    const auto engine = start(observer, guessing());
+    const auto plain = start(plain_observer, {});
+    AnswerCollector got;
+    AnswerCollector want;
+    ASSERT_TRUE(engine->submit(r, got.fn()));
+    ASSERT_TRUE(plain->submit(r, want.fn()));
+    ASSERT_EQ(got.wait(), FinishReason::kError);
+    ASSERT_EQ(want.wait(), FinishReason::kError);
+    ASSERT_EQ(got.ids(), want.ids());
+    ASSERT_EQ(got.error(), want.error());
+    EXPECT_GT(engine->stats().accepted_tokens, 0U);
+  }
+}
+
+TEST(Speculation, AnswersOfOneTokenOrNoneAndRatedPromptsMakeNoGuess) {
+  for (const std::size_t max_tokens : {0U, 1U}) {
+    GenerateRequest r = request(1, 30, max_tokens);
+    if (max_tokens == 0) {
+      r.prompt_logprobs = 0;
+    }
+    FakeObserver observer;
+    const auto engine = start(observer, guessing());
+    EXPECT_EQ(answer_of(*engine, r).size(), max_tokens);
+    EXPECT_EQ(engine->stats().drafts, 0U);
+  }
+  GenerateRequest rated = request(2);
+  rated.prompt_logprobs = 1;
+  FakeObserver observer;
+  const auto engine = start(observer, guessing());
+  EXPECT_EQ(answer_of(*engine, rated), expected(rated));
+  EXPECT_GT(engine->stats().accepted_tokens, 0U);
+}
+
+TEST(Speculation, MemoryForGuessesIsTakenWithTheFirstGuess) {
+  FakeObserver observer;
+  std::size_t prepared = 0;
+  observer.before_guesses = [&] { return ++prepared > 0; };
+  FakeModelOptions model = kModel;
+  model.vocab_size = 5000;  // nothing repeats
+  const auto engine = start(observer, guessing(), model);
+  GenerateRequest r = request(1, 3, 30);
+  answer_of(*engine, r);
+  EXPECT_EQ(engine->stats().drafts, 0U);
+  EXPECT_EQ(prepared, 0U);
 }
 
 // A turn that goes on from the last complete block of the answer, and not from all of it.

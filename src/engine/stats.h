@@ -88,6 +88,7 @@ struct Stats {
   std::uint64_t generated_tokens = 0;
   // Speculation: steps of a request with guesses, the guesses, and those that were right, in all
   // and by their place among those of their step, from 0.
+  std::size_t draft_tokens_at_most = 0;  // of one step of a request; 0: no speculation
   std::uint64_t drafts = 0;
   std::uint64_t draft_tokens = 0;
   std::uint64_t accepted_tokens = 0;

@@ -28,6 +28,18 @@ bool slept(std::chrono::milliseconds time, const std::function<bool()>& give_up)
   return !give_up();
 }
 
+Errc code_of(int status) {
+  switch (status) {
+    case 401:
+    case 403:
+      return Errc::kUnauthenticated;
+    case 404:
+      return Errc::kNotFound;
+    default:
+      return Errc::kUnavailable;
+  }
+}
+
 }  // namespace
 
 Result<std::string> chat_url(std::string base) {
@@ -85,6 +97,9 @@ Result<Answer> Endpoint::ask(std::string_view request, const std::function<bool(
       return answer;
     }
     doubled = std::min(2 * doubled, kMaxRetryWait);
+    if (options_.on_wait) {
+      options_.on_wait(*wait);
+    }
     if (!slept(*wait, give_up)) {
       return Error{Errc::kCancelled, "given up"};
     }
@@ -120,7 +135,7 @@ Result<Answer> Endpoint::ask_once(const std::string& body, const std::function<b
     wait = reply->retry_after ? *reply->retry_after : unsaid;
   }
   if (reply->status != kOk) {
-    return Error{Errc::kUnavailable,
+    return Error{code_of(reply->status),
                  fmt::format("HTTP {}: {}", reply->status, error_message(reply->body))};
   }
   DAYBREAK_TRY(Answer answer, std::move(reader).finish());

@@ -25,7 +25,9 @@ struct EndpointOptions {
   std::size_t max_tokens = 1024;  // of an answer
   std::chrono::milliseconds timeout{120'000};  // of an answer, connecting included
   std::chrono::milliseconds retry_wait{
-      1'000};                // before asking again, where the server does not say
+      1'000};  // before asking again, where the server does not say
+  // Told before each wait for a rate; may be called from several threads at once.
+  std::function<void(std::chrono::milliseconds)> on_wait = nullptr;
   bool ask_for_ids = false;  // stream_options.include_internal_content, which others may refuse
 };
 
@@ -48,7 +50,8 @@ class Endpoint {
 
   // `request` is the text of a JSON object without what is decided here. Errors: kIo (no
   // connection, or one that broke), kDeadline, kCancelled (`give_up`), kCorrupt (an answer that is
-  // none), kTooLarge; kUnavailable "HTTP 400: MESSAGE" where the endpoint refuses. The times of an
+  // none), kTooLarge; where the endpoint refuses, "HTTP 400: MESSAGE" with kUnauthenticated for 401
+  // and 403, kNotFound for 404, else kUnavailable. The times of an
   // answer are those of the asking that got it.
   [[nodiscard]] Result<Answer> ask(std::string_view request, const std::function<bool()>& give_up);
 

@@ -23,6 +23,11 @@ std::size_t bytes_of(const Answer& answer) {
   return bytes + answer.ids.size() * sizeof(TokenId);
 }
 
+// What the next question will not change: no connection, a wrong key, an unknown model.
+bool hopeless(Errc code) {
+  return code == Errc::kIo || code == Errc::kUnauthenticated || code == Errc::kNotFound;
+}
+
 // What the threads of a run share.
 class Work {
  public:
@@ -43,12 +48,14 @@ class Work {
  private:
   void note(std::size_t at, Result<Answer> answer) {
     const std::lock_guard lock(mutex_);
-    const bool lost = !answer && answer.error().code == Errc::kIo;
+    const bool lost = !answer && hopeless(answer.error().code);
     lost_ = lost ? lost_ + 1 : 0;
     bytes_ += answer ? bytes_of(*answer) : 0;
     if (lost_ == kMaxLostInARow) {
-      end({Errc::kUnavailable, fmt::format("{}: {} questions in a row found no connection: {}",
-                                           options_.endpoint.url, lost_, answer.error().message)});
+      end({Errc::kUnavailable,
+           fmt::format("{}: {} questions in a row {}: {}", options_.endpoint.url, lost_,
+                       answer.error().code == Errc::kIo ? "found no connection" : "were refused",
+                       answer.error().message)});
     } else if (bytes_ > kMaxRunBytes) {
       end({Errc::kTooLarge, "expected at most 1 GiB of answers"});
     }

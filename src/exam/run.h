@@ -15,7 +15,8 @@
 namespace daybreak::exam {
 
 inline constexpr std::size_t kMaxConcurrency = 256;
-// So many questions in a row that found no connection end an exam.
+// So many questions in a row that found no connection, or were refused with 401, 403 or 404, end an
+// exam.
 inline constexpr std::size_t kMaxLostInARow = 5;
 inline constexpr std::size_t kMaxRunBytes = std::size_t{1} << 30U;  // of all answers
 

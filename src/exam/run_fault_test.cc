@@ -147,6 +147,22 @@ TEST(RunExam, ConnectionsThatBreakEndItAfterFiveInARow) {
   EXPECT_EQ(done.answers[29].error(), (Error{Errc::kCancelled, "not asked"}));
 }
 
+TEST(RunExam, AWrongKeyOrModelEndsItAfterFiveInARow) {
+  for (const auto* status : {"401 Unauthorized", "403 Forbidden", "404 Not Found"}) {
+    const TestServer server([&](const std::string&) {
+      return std::string("HTTP/1.1 ") + status +
+             "\r\nContent-Length: 29\r\n\r\n{\"error\":{\"message\":\"not so\"}}";
+    });
+    const auto all = numbered_questions(30);
+    const ExamRun done = run(server, all);
+    ASSERT_FALSE(done.status);
+    EXPECT_EQ(done.status.error().message,
+              server.url() + "/v1/chat/completions: 5 questions in a row were refused: HTTP " +
+                  std::string(status).substr(0, 3) + ": not so");
+    EXPECT_EQ(server.requests(), 5U);
+  }
+}
+
 TEST(RunExam, NobodyThereEndsItToo) {
   RunOptions options;
   {

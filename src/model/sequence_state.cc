@@ -151,6 +151,9 @@ Status SequenceState::prepare_drafts(std::size_t tokens) {
 
 void SequenceState::accept(std::size_t count) {
   assert(count <= open_drafts_);
+  if (open_drafts_ == 0) {
+    return;  // what was accepted before is still to be replayed
+  }
   position_ += count;
   open_drafts_ = 0;
   if (drafts_ != nullptr) {
