@@ -47,8 +47,8 @@ class PrefixCacheWait : public ::testing::Test {
   void step(Job& job) {
     const auto ids = job.pending().first(SlotTable::cut(job, job.pending().size()));
     const bool last = ids.size() == job.pending().size();
-    ASSERT_TRUE(model_.forward(
-        std::vector<StepChunk>{{&job.sequence(), ids, last ? job.logits(ids.size()) : std::span<float>()}}));
+    ASSERT_TRUE(model_.forward(std::vector<StepChunk>{
+        {&job.sequence(), ids, last ? job.logits(ids.size()) : std::span<float>()}}));
     job.consume(ids.size());
     table_.advanced(job);
     if (job.due()) {

@@ -150,8 +150,8 @@ TEST(RunExam, ConnectionsThatBreakEndItAfterFiveInARow) {
 TEST(RunExam, AWrongKeyOrModelEndsItAfterFiveInARow) {
   for (const auto* status : {"401 Unauthorized", "403 Forbidden", "404 Not Found"}) {
     const TestServer server([&](const std::string&) {
-      return std::string("HTTP/1.1 ") + status +
-             "\r\nContent-Length: 29\r\n\r\n{\"error\":{\"message\":\"not so\"}}";
+      const std::string body = R"({"error":{"message":"not so"}})";
+      return fmt::format("HTTP/1.1 {}\r\nContent-Length: {}\r\n\r\n{}", status, body.size(), body);
     });
     const auto all = numbered_questions(30);
     const ExamRun done = run(server, all);
