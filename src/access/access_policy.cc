@@ -113,27 +113,37 @@ bool AccessPolicy::has_owner(std::string_view owner) const {
 }
 
 std::variant<Permit, Refusal> AccessPolicy::begin(const Caller& caller, RequestEstimate request) {
+  const auto refused = [&](Refusal refusal) {
+    refusal.rates = rates(caller);
+    return refusal;
+  };
   const auto price = check_request(request, *prices());
   if (!price) {
-    return Refusal{LimitKind::kServer, price.error(), std::nullopt, {}};
+    return refused({LimitKind::kServer, price.error(), std::nullopt, {}});
   }
   Result<Ledger::Place> place =
       options_.ledger ? options_.ledger->reserve() : Result<Ledger::Place>(Ledger::Place());
   if (!place) {
-    return Refusal{
-        LimitKind::kServer, {Errc::kUnavailable, place.error().message}, kLedgerRetry, {}};
+    return refused(
+        {LimitKind::kServer, {Errc::kUnavailable, place.error().message}, kLedgerRetry, {}});
   }
-  const TokenCounts most{.prompt = request.prompt_tokens,
-                         .completion = request.max_completion_tokens};
+  const auto amount = [&](std::int64_t completion) {
+    const TokenCounts tokens{.prompt = request.prompt_tokens, .completion = completion};
+    return QuotaAmount{tokens.total(), cost_micro_usd(*price, tokens)};
+  };
+  const QuotaAmount most = amount(request.max_completion_tokens);
+  const KeyLimits& limits = caller->settings.limits;
   // Rates come last: a request that a quota refuses must not use them up, nor the other way round;
   // what the first one reserved comes back by itself.
-  auto hold = quotas_->reserve(caller->id, caller->settings.limits,
-                               {most.total(), cost_micro_usd(*price, most)});
+  auto hold = quotas_->reserve(caller->id, limits, most);
   if (auto* refusal = std::get_if<Refusal>(&hold)) {
-    return std::move(*refusal);
+    const QuotaAmount least = amount(std::min(request.max_completion_tokens, request.sequences));
+    refusal->shorter_may_fit =
+        refusal->error.code == Errc::kTooLarge || quotas_->fits(caller->id, limits, least);
+    return refused(std::move(*refusal));
   }
-  auto lease = limiter_.reserve(caller->id, caller->settings.limits,
-                                {.tokens = most.total(), .sequences = request.sequences});
+  auto lease =
+      limiter_.reserve(caller->id, limits, {.tokens = most.tokens, .sequences = request.sequences});
   if (auto* refusal = std::get_if<Refusal>(&lease)) {
     return std::move(*refusal);
   }

@@ -178,7 +178,7 @@ TEST_F(AccessPolicyTest, QuotasAreNeverPassedAndSurviveARestart) {
   EXPECT_EQ(refusal_->error.code, Errc::kResourceLimit);
   EXPECT_EQ(*refusal_->retry_after, std::chrono::hours(12));
   EXPECT_EQ(refusal_->error.message,
-            "the key's quota of 100 tokens a day is used up: 60 tokens are used or reserved, and "
+            "of the key's quota of 100 tokens a day, 60 tokens are used or reserved, and "
             "the request may use 41 tokens; it is renewed at 2026-12-01T00:00:00.000000Z");
   ASSERT_TRUE(begin(caller, request("b", 40)));
   ASSERT_FALSE(begin(caller, request("b", 101)));
@@ -214,7 +214,7 @@ TEST_F(AccessPolicyTest, MoneyOfAMonthIsAQuotaToo) {
   EXPECT_EQ(refusal_->limit, LimitKind::kMoneyPerMonth);
   EXPECT_EQ(*refusal_->retry_after, std::chrono::hours(12));
   EXPECT_EQ(refusal_->error.message,
-            "the key's quota of $0.001 a month is used up: $0.000999 are used or reserved, and the "
+            "of the key's quota of $0.001 a month, $0.000999 are used or reserved, and the "
             "request may use $0.000003; it is renewed at 2026-12-01T00:00:00.000000Z");
   ASSERT_FALSE(begin(caller, {.request_id = "b", .model = "k3", .prompt_tokens = 400}));
   EXPECT_EQ(refusal_->error.message,

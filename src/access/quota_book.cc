@@ -70,10 +70,10 @@ std::optional<Refusal> check(const Quota& quota, UtcMicros now) {
   }
   out.retry_after = std::chrono::microseconds(std::max<std::int64_t>(quota.ends - now, 1));
   out.error = {Errc::kResourceLimit,
-               fmt::format("the key's quota of {0} {3} is used up: {1} are used or reserved, and "
-                           "the request may use {2}; it is renewed at {4}",
-                           quota.text(*quota.limit), quota.text(quota.used),
-                           quota.text(quota.wanted), quota.period, format_utc(quota.ends))};
+               fmt::format("of the key's quota of {} {}, {} are used or reserved, and the request "
+                           "may use {}; it is renewed at {}",
+                           quota.text(*quota.limit), quota.period, quota.text(quota.used),
+                           quota.text(quota.wanted), format_utc(quota.ends))};
   return out;
 }
 
@@ -87,24 +87,18 @@ class QuotaBookState {
     const std::lock_guard lock(mutex_);
     const UtcMicros now = clock_.now();
     Account& account = advanced(key, now);
-    const UtcMicros day_ends = day_start(account.day + 1);
-    const UtcMicros month_ends = month_start(account.month + 1);
-    const std::int64_t held = account.held.tokens;
-    for (const Quota& quota :
-         {Quota{LimitKind::kMoneyPerMonth, limits.micro_usd_per_month,
-                account.sums.month_micro_usd + account.held.micro_usd, estimate.micro_usd,
-                month_ends, "a month"},
-          Quota{LimitKind::kTokensPerMonth, limits.tokens_per_month,
-                account.sums.month_tokens + held, estimate.tokens, month_ends, "a month"},
-          Quota{LimitKind::kTokensPerDay, limits.tokens_per_day, account.sums.day_tokens + held,
-                estimate.tokens, day_ends, "a day"}}) {
-      if (auto refusal = check(quota, now)) {
-        return refusal;
-      }
+    if (auto refusal = check_all(account, limits, estimate, now)) {
+      return refusal;
     }
     account.held.tokens += estimate.tokens;
     account.held.micro_usd += estimate.micro_usd;
     return std::nullopt;
+  }
+
+  bool fits(KeyId key, const KeyLimits& limits, const QuotaAmount& estimate) {
+    const std::lock_guard lock(mutex_);
+    const UtcMicros now = clock_.now();
+    return !check_all(advanced(key, now), limits, estimate, now);
   }
 
   void end(KeyId key, const QuotaAmount& held, const QuotaAmount& actual) {
@@ -135,6 +129,26 @@ class QuotaBookState {
   }
 
  private:
+  static std::optional<Refusal> check_all(const Account& account, const KeyLimits& limits,
+                                          const QuotaAmount& estimate, UtcMicros now) {
+    const UtcMicros day_ends = day_start(account.day + 1);
+    const UtcMicros month_ends = month_start(account.month + 1);
+    const std::int64_t held = account.held.tokens;
+    for (const Quota& quota :
+         {Quota{LimitKind::kMoneyPerMonth, limits.micro_usd_per_month,
+                account.sums.month_micro_usd + account.held.micro_usd, estimate.micro_usd,
+                month_ends, "a month"},
+          Quota{LimitKind::kTokensPerMonth, limits.tokens_per_month,
+                account.sums.month_tokens + held, estimate.tokens, month_ends, "a month"},
+          Quota{LimitKind::kTokensPerDay, limits.tokens_per_day, account.sums.day_tokens + held,
+                estimate.tokens, day_ends, "a day"}}) {
+      if (auto refusal = check(quota, now)) {
+        return refusal;
+      }
+    }
+    return std::nullopt;
+  }
+
   Account& advanced(KeyId key, UtcMicros now) {
     Account& account = accounts_[static_cast<std::int64_t>(key)];
     account.advance(now);
@@ -173,6 +187,10 @@ std::variant<QuotaHold, Refusal> QuotaBook::reserve(KeyId key, const KeyLimits& 
     return *std::move(refusal);
   }
   return QuotaHold(state_, key, estimate);
+}
+
+bool QuotaBook::fits(KeyId key, const KeyLimits& limits, const QuotaAmount& estimate) const {
+  return state_->fits(key, limits, estimate);
 }
 
 void QuotaBook::take_back(KeyId key, const QuotaAmount& amount) { state_->take_back(key, amount); }

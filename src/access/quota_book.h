@@ -66,6 +66,9 @@ class QuotaBook {
   [[nodiscard]] std::variant<QuotaHold, Refusal> reserve(KeyId key, const KeyLimits& limits,
                                                          const QuotaAmount& estimate);
 
+  // Returns whether reserve() would let it in now.
+  [[nodiscard]] bool fits(KeyId key, const KeyLimits& limits, const QuotaAmount& estimate) const;
+
   // Takes back what a settle() counted, for a request found to be counted already.
   void take_back(KeyId key, const QuotaAmount& amount);
 

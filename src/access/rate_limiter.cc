@@ -78,9 +78,11 @@ std::optional<Refusal> check(const std::optional<TokenBucket>& bucket, LimitKind
     return std::nullopt;
   }
   if (wait < 0) {
-    return never(kind, fmt::format("the request may use {} {}, more than the key's limit of {} per "
-                                   "minute ever allows at once",
-                                   units, what, *limit));
+    Refusal out = never(kind, fmt::format("the request may use {} {}, more than the key's limit of "
+                                          "{} per minute ever allows at once",
+                                          units, what, *limit));
+    out.shorter_may_fit = kind == LimitKind::kTokensPerMinute;
+    return out;
   }
   return refuse(kind, fmt::format("the key's limit of {} {} per minute is reached", *limit, what),
                 microseconds(wait));

@@ -48,6 +48,8 @@ struct Refusal {
   // two.
   std::optional<std::chrono::microseconds> retry_after;
   RateStatuses rates;
+  // The same request with a shorter answer may be let in: now, if it is to try again.
+  bool shorter_may_fit = false;
 };
 
 }  // namespace daybreak::access

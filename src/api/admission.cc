@@ -149,11 +149,7 @@ Error Admission::refused(access::Refusal refusal) {
   return refusal_error(*refusal_);
 }
 
-bool Admission::refused_for_length() const {
-  return refusal_ && refusal_->error.code == Errc::kTooLarge &&
-         (refusal_->limit == access::LimitKind::kTokensPerMinute ||
-          access::is_quota(refusal_->limit));
-}
+bool Admission::refused_for_length() const { return refusal_ && refusal_->shorter_may_fit; }
 
 Status Admission::begin_request() {
   if (policy_ == nullptr) {

@@ -59,8 +59,7 @@ class Admission {
   // then say when to retry.
   [[nodiscard]] Status begin(std::string_view model, const Demand& demand);
 
-  // Whether begin() refused the request for the tokens it may use, whenever it comes: a shorter
-  // answer may be let in.
+  // Whether begin() refused the request for the tokens it may use: a shorter answer may be let in.
   [[nodiscard]] bool refused_for_length() const;
 
   // In place of begin(), for an answer that generates nothing, such as one that was made for an

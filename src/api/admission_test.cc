@@ -195,6 +195,45 @@ TEST_F(AdmissionTest, AQuotaIsNoReasonToRetry) {
   EXPECT_LE(used, 400);
 }
 
+// Whoever has something left of a quota may get a shorter answer. Rates are told all the same.
+TEST_F(AdmissionTest, ARefusalByAQuotaTellsRatesAndWhetherAShorterAnswerMayFit) {
+  access::KeySettings settings = access::test_settings();
+  settings.limits.tokens_per_day = 20;
+  settings.limits.requests_per_minute = 9;
+  const std::string key = add_key(settings);
+  start();
+  const auto text = [&](int prompt, int max_tokens) {
+    std::string ids = "[5";
+    for (int i = 1; i < prompt; ++i) {
+      ids += ",5";
+    }
+    return post(R"({"prompt":)" + ids + R"(],"max_tokens":)" + std::to_string(max_tokens) + "}",
+                bearer(key), "/v1/completions");
+  };
+  const auto check = [&](const std::string& reply, int status, bool hint) {
+    EXPECT_EQ(status_of(reply), status) << reply;
+    EXPECT_NE(reply.find("x-ratelimit-remaining-requests: 8\r\n"), std::string::npos) << reply;
+    EXPECT_NE(reply.find("X-RateLimit-Limit: 9\r\n"), std::string::npos) << reply;
+    EXPECT_NE(reply.find("x-should-retry: false\r\n"), std::string::npos) << reply;
+    EXPECT_EQ(reply.find("; a smaller max_tokens than ") != std::string::npos, hint) << reply;
+  };
+  ASSERT_EQ(status_of(text(10, 5)), 200);  // 5 are left
+  check(text(3, 18), 413, true);
+  const std::string longer = text(3, 3);
+  check(longer, 429, true);
+  EXPECT_NE(
+      longer.find("of the key's quota of 20 tokens a day, 15 tokens are used or reserved, and "
+                  "the request may use 6 tokens; it is renewed at "),
+      std::string::npos)
+      << longer;
+  check(text(5, 3), 429, false);  // the prompt alone is too much
+  check(text(6, 0), 429, false);
+  EXPECT_EQ(status_of(text(3, 2)), 200);
+  const std::string none = text(1, 3);  // nothing is left
+  EXPECT_EQ(status_of(none), 429);
+  EXPECT_EQ(none.find("smaller"), std::string::npos) << none;
+}
+
 TEST_F(AdmissionTest, ACompletionReservesEveryAnswerToEveryPrompt) {
   access::KeySettings settings = access::test_settings();
   settings.limits.tokens_per_day = 53;

@@ -165,8 +165,15 @@ class Answers {
     return cancelled_ ? Error{Errc::kCancelled, "the request was cancelled"}
                       : Error{Errc::kUnavailable, "the server is shutting down"};
   }
-  // Of a choice that ended before the engine knew; ignored if that is over.
-  void end(std::size_t choice) { context_.generator.complete(ids_[choice]); }
+  // A choice has consumed the tokens of `batch`. If they ended it the generator is told, and what
+  // came after them is no part of the answer.
+  void note_consumed(const Batch& batch) {
+    if (choices_[batch.choice].finished()) {
+      context_.generator.complete(ids_[batch.choice]);  // ignored if that is over
+    } else {
+      dropped_tokens_ += batch.dropped_tokens;
+    }
+  }
 
   Context& context_;
   // Shared with the generator's callbacks, which may come after this object is gone.
@@ -180,14 +187,13 @@ class Answers {
     std::ranges::for_each(batches, [this](const Batch& batch) { note(batch); });
     Status first = ok();
     for (const Batch& batch : batches) {
-      dropped_tokens_ += choices_[batch.choice].finished() ? 0 : batch.dropped_tokens;
       Status status = consume(batch, out);
       first = first ? std::move(status) : std::move(first);
     }
     if (first && logprobs_) {
       return logprobs_->grow(std::accumulate(
           choices_.begin(), choices_.end(), std::size_t{0},
-          [](std::size_t sum, const Choice& one) { return sum + one.completion_tokens(); }));
+          [](std::size_t sum, const Choice& one) { return sum + one.rated_tokens(); }));
     }
     return first;
   }

@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <utility>
+
 #include "api/batch_test_client.h"
 
 namespace daybreak::api {
@@ -337,6 +343,33 @@ TEST(BatchServer, StateThatIsDamagedOrInUseIsNotOpened) {
   dir.write("state/files/" + file, "x");
   dir.write("state/batches/batch_00000000000000000000000000000000.json", "{}");
   EXPECT_EQ(open().error().code, Errc::kCorrupt);
+}
+
+// The first id that create() draws is that of a batch whose input it has found.
+TEST(BatchServer, AnInputIsNotRemovedBeforeItsBatchIsKnown) {
+  const TemporaryDirectory dir;
+  Log log({.level = LogLevel::kOff});
+  std::function<void()> on_id;
+  std::uint64_t ids = 0;
+  const auto service = *BatchService::start(
+      {.directory = dir.file("state")}, {.handlers = {}, .busy = [] { return true; }},
+      [&] {
+        if (const auto call = std::exchange(on_id, nullptr)) {
+          call();
+        }
+        return ++ids;
+      },
+      log);
+  const std::string file = service->files().put(lines(1), "in.jsonl", "batch", "")->id;
+  std::future<Status> removed;
+  on_id = [&] {
+    removed = std::async(std::launch::async, [&] { return service->remove_file("", file); });
+    removed.wait_for(std::chrono::milliseconds(50));  // enough where nothing holds it up
+  };
+  const auto batch = service->create(*access::anonymous_caller(), file, "/v1/completions", "", 0);
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(removed.get().error().code, Errc::kInvalidArgument);
+  EXPECT_TRUE(service->files().find("", file));
 }
 
 }  // namespace

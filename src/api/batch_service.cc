@@ -160,6 +160,7 @@ Result<BatchRecord> BatchService::create(const access::ApiKey& caller,
   if (!can_be_batched(endpoint)) {
     return Error{Errc::kInvalidArgument, "endpoint: expected " + batch_urls()};
   }
+  const std::lock_guard lock(inputs_mutex_);
   auto found = files_->find(access::owner_of(caller), input_file_id);
   if (!found) {
     return std::move(found).error().in("input_file_id");
@@ -208,6 +209,7 @@ Result<BatchRecord> BatchService::cancel(std::string_view owner, std::string_vie
 }
 
 Status BatchService::remove_file(std::string_view owner, std::string_view id) {
+  const std::lock_guard lock(inputs_mutex_);
   DAYBREAK_TRY(const StoredFile file, files_->find(owner, id));
   if (const auto batch = batches_->user_of(file.id)) {
     return Error{Errc::kInvalidArgument, "the file belongs to " + *batch + ", cancel that first"};
@@ -216,11 +218,15 @@ Status BatchService::remove_file(std::string_view owner, std::string_view id) {
 }
 
 // What a batch needs stays until that is finished, and is found by nobody else meanwhile.
+Status BatchService::remove_expired() {
+  const std::lock_guard lock(inputs_mutex_);
+  return files_->remove_expired(
+      [this](std::string_view id) { return batches_->user_of(id).has_value(); });
+}
+
 Task<void> BatchService::sweep() {
   while (!draining_) {
-    const Status removed = files_->remove_expired(
-        [this](std::string_view id) { return batches_->user_of(id).has_value(); });
-    if (!removed) {
+    if (const Status removed = remove_expired(); !removed) {
       log_.warning("expired files not removed", {{"error", removed.error().message}});
     }
     next_sweep_.expires_after(options_.sweep);

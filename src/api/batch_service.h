@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -75,6 +76,7 @@ class BatchService {
   http::Task<Status> run_lines(const BatchRecord& batch, bool& complete);
   Status lock_directory();
   void count_outcomes();
+  Status remove_expired();
   void expire(BatchRun& run);
   Status validate(const BatchRecord& batch);
   Status finalize(const std::string& id, const Status& ended);
@@ -87,6 +89,9 @@ class BatchService {
   const std::function<std::uint64_t()> random_;
   Log& log_;
   int lock_ = -1;  // the directory, against a second server
+  // Held from finding an input to adding its batch, and wherever files are removed: none goes
+  // before the batch that needs it is known.
+  std::mutex inputs_mutex_;
   std::unique_ptr<FileStore> files_;
   std::unique_ptr<BatchStore> batches_;
   std::atomic<bool> draining_{false};

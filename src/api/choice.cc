@@ -100,7 +100,11 @@ void Choice::note_logprobs(const engine::GeneratedToken& token,
   }
   const bool content =
       std::ranges::any_of(events, [](const auto& e) { return e.kind == Kind::kContent; });
-  if (in_header_ || (!events.empty() && !content)) {
+  if (!events.empty() && !content) {
+    undecided_.clear();
+    return;
+  }
+  if (in_header_) {
     return;
   }
   chat::TokenLogprobs entry{
@@ -110,6 +114,7 @@ void Choice::note_logprobs(const engine::GeneratedToken& token,
   }
   undecided_.push_back(std::move(entry));
   if (content) {
+    rated_tokens_ += undecided_.size();
     if (options_.keeps_logprobs) {
       logprobs_.insert(logprobs_.end(), undecided_.begin(), undecided_.end());
     }

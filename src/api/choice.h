@@ -74,6 +74,8 @@ class Choice {
   [[nodiscard]] std::string_view finish_reason() const { return finish_reason_; }
   [[nodiscard]] std::size_t completion_tokens() const { return completion_tokens_; }
   [[nodiscard]] std::size_t reasoning_tokens() const { return parser_.reasoning_tokens(); }
+  // Tokens whose log-probabilities were or may yet be given: those of the content.
+  [[nodiscard]] std::size_t rated_tokens() const { return rated_tokens_ + undecided_.size(); }
   [[nodiscard]] const chat::OutputDrops& drops() const { return parser_.drops(); }
   // The whole answer so far; without log-probabilities unless they are kept.
   [[nodiscard]] chat::CompletionChoice completion(std::size_t index) const;
@@ -106,6 +108,7 @@ class Choice {
   std::vector<Delta> kept_;  // with ids_with_text: a delta that clients see, and ends of calls
   std::vector<chat::OutputEvent> events_;
   std::size_t completion_tokens_ = 0;
+  std::size_t rated_tokens_ = 0;  // without the undecided
   std::string_view finish_reason_;
   bool in_header_ = false;  // between an opening marker and its end
   bool thinking_ = false;   // the last event was reasoning

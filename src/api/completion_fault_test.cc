@@ -112,33 +112,35 @@ TEST(CompletionFault, LogprobsOfPromptsAreBoundedOverAllRequests) {
   {
     RawClient first(api.server->port());
     first.send(TestApi::request_text(body, kCompletions));
-    ASSERT_TRUE(eventually([&] { return api.engine.stats().running == 8; }));
+    RawClient second(api.server->port());
+    second.send(TestApi::request_text(body, kCompletions));
+    ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 16; }));
     const std::string refused = api.post(body, kCompletions);
     EXPECT_EQ(testing::status_of(refused), 429) << refused;
     EXPECT_NE(refused.find("Retry-After"), std::string::npos);
     EXPECT_NE(refused.find("log-probabilities of prompts"), std::string::npos);
     RawClient other(api.server->port());  // what is left is given
     other.send(TestApi::request_text(small, kCompletions));
-    ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 9; }));
+    ASSERT_TRUE(eventually([&] { return api.engine.requests().size() == 17; }));
   }
-  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 9; }));
+  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled == 17; }));
   RawClient again(api.server->port());
   again.send(TestApi::request_text(body, kCompletions));
-  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 17; }))
+  EXPECT_TRUE(eventually([&] { return api.engine.requests().size() == 25; }))
       << "given back with the client";
 }
 
-// Of answers that are sent whole: what they will hold at the beginning, and what they turn out to.
+// Of answers that are sent whole, which are refused where others hold too many.
 TEST(CompletionFault, LogprobsOfAnswersAreBoundedOverAllRequests) {
-  const auto held = std::make_shared<std::atomic<bool>>(true);
   TestApi api(
-      [held](const engine::GenerateRequest& request) {
+      [](const engine::GenerateRequest& request) {
         engine::Script script;
         script.ids = {5};
         script.length = request.max_tokens;
         script.finish = engine::FinishReason::kLength;
         if (request.sampling.seed == 7) {
-          script.held = held;
+          script.length -= 1;
+          script.hang = true;
         }
         return script;
       },
@@ -150,14 +152,14 @@ TEST(CompletionFault, LogprobsOfAnswersAreBoundedOverAllRequests) {
       R"({"messages":[{"role":"user","content":"x"}],"logprobs":true,"top_logprobs":20,)"
       R"("max_tokens":3000)";
   {
-    // Each holds a piece before it says anything; so many are all that one caller may.
+    // 1,600 are left; none of them has more than may wait for a slow reader.
     std::vector<std::unique_ptr<RawClient>> clients;
-    constexpr std::size_t kMany = kMaxHeldLogprobsOfOwner / kHeldLogprobsPiece;
-    for (std::size_t i = 0; i < kMany; ++i) {
+    for (const std::size_t tokens : {60'000UL, 60'000UL, 60'000UL, 10'400UL}) {
       clients.push_back(std::make_unique<RawClient>(api.server->port()));
-      clients.back()->send(TestApi::request_text(text(5'000, R"(,"seed":7)"), kCompletions));
+      clients.back()->send(TestApi::request_text(text(tokens, R"(,"seed":7)"), kCompletions));
     }
-    ASSERT_TRUE(eventually([&] { return api.engine.stats().running == kMany; }));
+    ASSERT_TRUE(
+        eventually([&] { return testing::status_of(api.post(text(100), kCompletions)) == 429; }));
     for (const std::string& refused :
          {api.post(text(5'000), kCompletions), api.post(chat + "}"),
           api.post(R"({"input":"x","include":["message.output_text.logprobs"],"top_logprobs":20,)"
@@ -169,16 +171,37 @@ TEST(CompletionFault, LogprobsOfAnswersAreBoundedOverAllRequests) {
           << refused;
     }
     // A little is left for a short one, and streams hold none.
-    EXPECT_EQ(testing::status_of(api.post(text(100), kCompletions)), 200);
+    EXPECT_EQ(testing::status_of(api.post(text(50), kCompletions)), 200);
     EXPECT_EQ(api.post_stream(chat + R"(,"stream":true})").back(), "[DONE]");
     EXPECT_EQ(api.engine.stats().finished_error, 0U);
   }
-  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled >= 30; }));
-  // Nothing is held any more; one answer alone can grow past what a caller may hold.
-  EXPECT_EQ(testing::status_of(api.post(text(90'000), kCompletions)), 200);
-  const std::string grown = api.post(text(kMaxHeldLogprobsOfOwner / 21 + 3'000), kCompletions);
-  EXPECT_EQ(testing::status_of(grown), 429) << grown.substr(0, 500);
-  EXPECT_NE(grown.find("or stream"), std::string::npos);
+  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled >= 4; }));
+  // Nothing is held any more.
+  EXPECT_EQ(testing::status_of(api.post(text(60'000), kCompletions)), 200);
+}
+
+// Waiting helps nobody whose answers alone have more than one caller may hold.
+TEST(CompletionFault, LogprobsThatNeverFitAreRefusedBeforeAnythingIsGenerated) {
+  TestApi api(TestApi::says("x"));
+  const std::string chat = R"({"messages":[{"role":"user","content":"x"}],"logprobs":true,"n":2,)"
+                           R"("top_logprobs":19)";
+  const std::string text = R"("logprobs":19,"max_tokens":)";
+  for (const std::string& refused :
+       {api.post(chat + R"(,"max_tokens":100001})"),
+        api.post(completion_body(text + "100001", "[[1],[2]]"), kCompletions),
+        api.post(R"({"input":"x","include":["message.output_text.logprobs"],"top_logprobs":19,)"
+                 R"("max_output_tokens":200001,"stream":true})",
+                 "/v1/responses")}) {
+    EXPECT_EQ(testing::status_of(refused), 413) << refused;
+    EXPECT_NE(refused.find("x-should-retry: false\r\n"), std::string::npos) << refused;
+    EXPECT_EQ(refused.find("Retry-After"), std::string::npos) << refused;
+    EXPECT_NE(refused.find("expected at most 4000000 kept"), std::string::npos) << refused;
+  }
+  EXPECT_TRUE(api.engine.requests().empty());
+  // What fits exactly, what is a default, and a stream, which keeps none.
+  EXPECT_EQ(testing::status_of(api.post(chat + R"(,"max_tokens":100000})")), 200);
+  EXPECT_EQ(testing::status_of(api.post(chat + "}")), 200);
+  EXPECT_EQ(api.post_stream(chat + R"(,"max_tokens":100001,"stream":true})").back(), "[DONE]");
 }
 
 TEST(CompletionFault, TheContextIsABoundAndOnlyTheDefaultIsCut) {

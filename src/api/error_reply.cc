@@ -42,6 +42,9 @@ std::vector<http::Header> error_headers(Errc code) {
   if (code == Errc::kResourceLimit || code == Errc::kUnavailable) {
     return {{"Retry-After", "1"}, {"retry-after-ms", "1000"}, {"x-should-retry", "true"}};
   }
+  if (code == Errc::kTooLarge) {
+    return {{"x-should-retry", "false"}};
+  }
   if (code == Errc::kUnauthenticated) {  // RFC 9110, 11.6.1: a 401 names how to authenticate
     return {{"WWW-Authenticate", "Bearer realm=\"daybreak\""}};
   }

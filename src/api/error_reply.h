@@ -15,7 +15,7 @@ namespace daybreak::api {
 [[nodiscard]] http::Response error_response(const Error& error);
 
 // Returns Retry-After, retry-after-ms and x-should-retry where trying again a second later may
-// help, and WWW-Authenticate where a key is missing.
+// help, x-should-retry alone where it never does, and WWW-Authenticate where a key is missing.
 [[nodiscard]] std::vector<http::Header> error_headers(Errc code);
 
 // Returns the answer for an error in the shape that `request` expects.

@@ -157,12 +157,13 @@ http::Handler content_handler(Context& context, BatchService* batches) {
   return [=, &context](Exchange& exchange) -> Task<void> {
     const auto caller = caller_of(context, exchange.request(), access::Scope::kFiles);
     // Given back when the answer has been sent, or its client has gone.
-    const auto place = downloads->take(caller ? access::owner_of(**caller) : "", 1);
+    const std::string owner = caller ? access::owner_of(**caller) : "";
+    const auto place = downloads->take(owner, 1);
     if (!place) {
       Response response = error_response(
           {Errc::kResourceLimit, fmt::format("contents: {} are being sent already, or {} of this "
                                              "owner, try again",
-                                             kMaxDownloads, kMaxDownloadsOfOwner)});
+                                             kMaxDownloads, downloads->max_of(owner))});
       co_await exchange.respond(std::move(response));
       co_return;
     }

@@ -57,9 +57,7 @@ Status Generation::consume(const Batch& batch, std::vector<ChoiceDelta>& out) {
   cached_tokens_ = std::max(cached_tokens_, batch.cached_tokens);
   std::vector<Delta> deltas;
   choice.push(batch.tokens, deltas);
-  if (choice.finished()) {
-    end(batch.choice);
-  }
+  note_consumed(batch);
   if (batch.finish == FinishReason::kError) {
     return batch.error.value_or(Error{Errc::kIo, "generation failed"});
   }

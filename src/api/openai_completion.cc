@@ -119,13 +119,14 @@ Result<std::unique_ptr<CompletionCall>> prepare(const http::Request& request,
   std::shared_ptr<void> rated;
   if (completion.rated_entries > 0) {
     DAYBREAK_TRY(const access::Caller caller, generating_caller(context, request));
-    rated = context.prompt_logprobs.take(access::owner_of(*caller), completion.rated_entries);
+    const std::string owner = access::owner_of(*caller);
+    rated = context.prompt_logprobs.take(owner, completion.rated_entries);
     if (!rated) {
-      return Error{
-          Errc::kResourceLimit,
-          fmt::format("log-probabilities of prompts: other requests hold too many for {} "
-                      "more, expected at most {} in all and {} of one caller, try again",
-                      completion.rated_entries, kMaxHeldPromptLogprobs, kMaxPromptLogprobs)};
+      return Error{Errc::kResourceLimit,
+                   fmt::format("log-probabilities of prompts: other requests hold too many for {} "
+                               "more, expected at most {} in all and {} of one caller, try again",
+                               completion.rated_entries, kMaxHeldPromptLogprobs,
+                               context.prompt_logprobs.max_of(owner))};
     }
   }
   return std::make_unique<CompletionCall>(std::move(completion), std::move(rated), context);

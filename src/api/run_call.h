@@ -109,9 +109,14 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
   chat.constraint = *std::move(constraint);
   Generation generation(context, call.prepared(), exchange.executor());
   if (const std::size_t each = call.kept_logprobs(); each > 0) {
-    if (const Status held =
-            generation.hold({context.logprobs, admission.owner(), each, call.answer_tokens()});
-        !held) {
+    HeldLogprobs logprobs(context.logprobs, admission.owner(), each, call.answer_tokens());
+    // A default may be far more than the answer will have: that turns out later.
+    const bool asked = chat.request.sampling.max_tokens.has_value();
+    Status held = asked ? logprobs.check_longest() : ok();
+    if (held) {
+      held = generation.hold(std::move(logprobs));
+    }
+    if (!held) {
       admission.withdraw();
       co_return co_await refuse(exchange, refusal, held.error(), admission.headers());
     }

@@ -7,7 +7,8 @@ std::shared_ptr<void> SharedBound::take(const std::string& owner, std::size_t am
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->by_owner.find(owner);
   const std::size_t own = found == state_->by_owner.end() ? 0 : found->second;
-  if (amount > max_ - state_->held || amount > max_of_owner_ || own > max_of_owner_ - amount) {
+  const std::size_t most = max_of(owner);
+  if (amount > max_ - state_->held || amount > most || own > most - amount) {
     return nullptr;
   }
   state_->by_owner[owner] = own + amount;

@@ -31,6 +31,16 @@ TEST(SharedBound, AmountsThatNoBoundHolds) {
   EXPECT_FALSE(bound.take("a", std::numeric_limits<std::size_t>::max() - 1));
 }
 
+TEST(SharedBound, NobodyInParticularMayHoldAll) {
+  SharedBound bound(10, 6);
+  EXPECT_EQ(bound.max_of("a"), 6U);
+  EXPECT_EQ(bound.max_of(""), 10U);
+  EXPECT_FALSE(bound.take("", 11));
+  const auto held = bound.take("", 10);
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(bound.take("", 1));
+}
+
 TEST(SharedBound, WhatIsHeldMayOutliveIt) {
   std::shared_ptr<void> held;
   {

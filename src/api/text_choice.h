@@ -73,6 +73,10 @@ class TextChoice {
   [[nodiscard]] bool finished() const { return !answer_.finish_reason.empty(); }
   [[nodiscard]] std::string_view finish_reason() const { return answer_.finish_reason; }
   [[nodiscard]] std::size_t completion_tokens() const { return answer_.ids.size(); }
+  // Generated tokens whose log-probabilities were or may yet be given.
+  [[nodiscard]] std::size_t rated_tokens() const {
+    return options_.logprobs ? completion_tokens() : 0;
+  }
   [[nodiscard]] const TextAnswer& answer() const { return answer_; }
 
  private:

@@ -57,9 +57,7 @@ Status TextGeneration::consume(const Batch& batch, std::vector<TextChoiceDelta>&
   }
   choice.rate(batch.prompt, deltas);
   choice.push(batch.tokens, deltas);
-  if (choice.finished()) {
-    end(batch.choice);
-  }
+  note_consumed(batch);
   if (batch.finish == FinishReason::kError) {
     return batch.error.value_or(Error{Errc::kIo, "generation failed"});
   }
