@@ -3,6 +3,7 @@
 
 #include "exam/run.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
