@@ -77,10 +77,10 @@ Ids text_of(SpeculationText kind, const SpeculationShape& shape, std::size_t voc
   return ids;
 }
 
-class Run {
+class TextRun {
  public:
-  Run(const std::shared_ptr<const model::Model>& model, std::shared_ptr<const Ids> text,
-      const SpeculationShape& shape)
+  TextRun(const std::shared_ptr<const model::Model>& model, std::shared_ptr<const Ids> text,
+          const SpeculationShape& shape)
       : model_(model), text_(std::move(text)), shape_(shape) {}
 
   Status start(const engine::SpeculationOptions& speculation) {
@@ -142,8 +142,8 @@ Result<SpeculationResult> run_speculation_bench(const std::shared_ptr<const mode
                                                 SpeculationText text,
                                                 const SpeculationShape& shape) {
   const auto ids = std::make_shared<const Ids>(text_of(text, shape, model->config().vocab_size));
-  Run plain(model, ids, shape);
-  Run guessing(model, ids, shape);
+  TextRun plain(model, ids, shape);
+  TextRun guessing(model, ids, shape);
   DAYBREAK_CHECK_OK(plain.start({}));
   DAYBREAK_CHECK_OK(guessing.start(shape.speculation));
   SpeculationResult result;

@@ -6,7 +6,7 @@
 namespace daybreak::events {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // Main memory is where this engine computes: what vLLM calls the device's tier, whatever it is.
 constexpr const char* kMedium = "GPU";
@@ -16,22 +16,24 @@ const char* kind_of(cache::Part part) {
   return part == cache::Part::kBlock ? "mla_attention" : "mamba";
 }
 
-Json stored_map(const BlockStored& event) {
-  return {{"type", "BlockStored"},
-          {"block_hashes", {event.hash}},
-          {"parent_block_hash", event.parent ? Json(*event.parent) : Json()},
-          {"token_ids", event.ids},
-          {"block_size", cache::kBlockTokens},
-          {"lora_id", nullptr},
-          {"medium", kMedium},
-          {"lora_name", nullptr},
-          {"extra_keys", event.salt.empty() ? Json() : Json::array({Json::array({event.salt})})},
-          {"group_idx", group_of(event.part)},
-          {"kv_cache_spec_kind", kind_of(event.part)},
-          {"kv_cache_spec_sliding_window", nullptr}};
+OrderedJson stored_map(const BlockStored& event) {
+  return {
+      {"type", "BlockStored"},
+      {"block_hashes", {event.hash}},
+      {"parent_block_hash", event.parent ? OrderedJson(*event.parent) : OrderedJson()},
+      {"token_ids", event.ids},
+      {"block_size", cache::kBlockTokens},
+      {"lora_id", nullptr},
+      {"medium", kMedium},
+      {"lora_name", nullptr},
+      {"extra_keys",
+       event.salt.empty() ? OrderedJson() : OrderedJson::array({OrderedJson::array({event.salt})})},
+      {"group_idx", group_of(event.part)},
+      {"kv_cache_spec_kind", kind_of(event.part)},
+      {"kv_cache_spec_sliding_window", nullptr}};
 }
 
-Json removed_map(const BlockRemoved& event) {
+OrderedJson removed_map(const BlockRemoved& event) {
   return {{"type", "BlockRemoved"},
           {"block_hashes", {event.hash}},
           {"medium", kMedium},
@@ -48,14 +50,14 @@ class Batch {
  public:
   void add(const BlockStored& event) {
     if (last_stored_ != nullptr && follows(*last_stored_, event)) {
-      Json& map = maps_.back();
+      OrderedJson& map = maps_.back();
       map["block_hashes"].push_back(event.hash);
-      Json& ids = map["token_ids"];
+      OrderedJson& ids = map["token_ids"];
       for (const TokenId id : event.ids) {
         ids.push_back(id);
       }
       if (!event.salt.empty()) {
-        map["extra_keys"].push_back(Json::array({event.salt}));
+        map["extra_keys"].push_back(OrderedJson::array({event.salt}));
       }
     } else {
       maps_.push_back(stored_map(event));
@@ -77,10 +79,10 @@ class Batch {
     last_stored_ = nullptr;
     last_removed_ = nullptr;
   }
-  [[nodiscard]] Json take() { return std::move(maps_); }
+  [[nodiscard]] OrderedJson take() { return std::move(maps_); }
 
  private:
-  Json maps_ = Json::array();
+  OrderedJson maps_ = OrderedJson::array();
   const BlockStored* last_stored_ = nullptr;  // in the last map, likewise
   const BlockRemoved* last_removed_ = nullptr;
 };
@@ -92,7 +94,7 @@ std::vector<std::uint8_t> encode_batch(double unix_seconds, std::span<const KvEv
   for (const KvEvent& event : events) {
     std::visit([&](const auto& one) { batch.add(one); }, event);
   }
-  return Json::to_msgpack(Json::array({unix_seconds, batch.take(), 0}));
+  return OrderedJson::to_msgpack(OrderedJson::array({unix_seconds, batch.take(), 0}));
 }
 
 }  // namespace daybreak::events
