@@ -108,8 +108,8 @@ TestApi::ScriptFn says_much(std::size_t tokens) {
 
 TEST_F(BillingTest, WhatWasGeneratedIsBilledWhoeverHasReadIt) {
   const std::string key = add_key(access::test_settings());
-  // Of the streams most lies unread when the client leaves; of the last one more than may lie
-  // there.
+  // Of the streams most lies unread when the client leaves. Of the last one more than may lie
+  // there: it ends by itself when the server sees that, which may be before all is generated.
   struct Case {
     const char* path;
     std::string body;
@@ -127,16 +127,17 @@ TEST_F(BillingTest, WhatWasGeneratedIsBilledWhoeverHasReadIt) {
     SCOPED_TRACE(i);
     start(says_much(cases[i].tokens));
     auto client = send(cases[i].body, key, cases[i].path);
-    ASSERT_TRUE(eventually([&] {
-      return api_->engine.stats().generated_tokens == cases[i].tokens * cases[i].choices;
-    }));
+    const bool overflows = cases[i].tokens * cases[i].choices > kMaxWaitingTokens;
+    const std::size_t all = overflows ? kMaxWaitingTokens : cases[i].tokens * cases[i].choices;
+    ASSERT_TRUE(eventually([&] { return api_->engine.stats().generated_tokens >= all; }));
     client.reset();
     ASSERT_TRUE(eventually([&] { return entries().size() == i + 1; }));
     const access::Usage entry = entries().back();
+    ASSERT_TRUE(eventually([&] { return api_->engine.stats().running == 0; }));
     EXPECT_EQ(entry.tokens.completion,
               static_cast<std::int64_t>(api_->engine.stats().generated_tokens));
     EXPECT_GT(entry.tokens.prompt, 0);
-    EXPECT_EQ(entry.outcome, access::Outcome::kCancelled);
+    EXPECT_TRUE(entry.outcome == access::Outcome::kCancelled || overflows);
   }
 }
 
