@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "api/completion_test_client.h"
 
 namespace daybreak::api {
@@ -152,14 +155,27 @@ TEST(CompletionFault, LogprobsOfAnswersAreBoundedOverAllRequests) {
       R"({"messages":[{"role":"user","content":"x"}],"logprobs":true,"top_logprobs":20,)"
       R"("max_tokens":3000)";
   {
-    // 1,600 are left; none of them has more than may wait for a slow reader.
+    // 1,600 are left; none of them has more than may wait for a slow reader. A question that is
+    // asked too early takes what the last of them needs, which is then refused: they begin again.
     std::vector<std::unique_ptr<RawClient>> clients;
-    for (const std::size_t tokens : {60'000UL, 60'000UL, 60'000UL, 10'400UL}) {
-      clients.push_back(std::make_unique<RawClient>(api.server->port()));
-      clients.back()->send(TestApi::request_text(text(tokens, R"(,"seed":7)"), kCompletions));
+    const auto full = [&] {
+      const std::uint64_t before = api.engine.stats().generated_tokens;
+      clients.clear();
+      for (const std::size_t tokens : {60'000UL, 60'000UL, 60'000UL, 10'400UL}) {
+        clients.push_back(std::make_unique<RawClient>(api.server->port()));
+        clients.back()->send(TestApi::request_text(text(tokens, R"(,"seed":7)"), kCompletions));
+      }
+      eventually([&] { return api.engine.stats().generated_tokens - before >= 190'396; });
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return testing::status_of(api.post(text(100), kCompletions)) == 429;
+    };
+    bool filled = full();
+    for (int again = 0; again < 20 && !filled; ++again) {
+      clients.clear();
+      ASSERT_TRUE(eventually([&] { return api.engine.stats().running == 0; }));
+      filled = full();
     }
-    ASSERT_TRUE(
-        eventually([&] { return testing::status_of(api.post(text(100), kCompletions)) == 429; }));
+    ASSERT_TRUE(filled);
     for (const std::string& refused :
          {api.post(text(5'000), kCompletions), api.post(chat + "}"),
           api.post(R"({"input":"x","include":["message.output_text.logprobs"],"top_logprobs":20,)"
@@ -175,7 +191,7 @@ TEST(CompletionFault, LogprobsOfAnswersAreBoundedOverAllRequests) {
     EXPECT_EQ(api.post_stream(chat + R"(,"stream":true})").back(), "[DONE]");
     EXPECT_EQ(api.engine.stats().finished_error, 0U);
   }
-  ASSERT_TRUE(eventually([&] { return api.engine.stats().finished_cancelled >= 4; }));
+  ASSERT_TRUE(eventually([&] { return api.engine.stats().running == 0; }));
   // Nothing is held any more.
   EXPECT_EQ(testing::status_of(api.post(text(60'000), kCompletions)), 200);
 }
