@@ -239,10 +239,14 @@ def prompt_that_takes_seconds(client, server, key):
 
 def one_prefill(client, server, key, tokens, took):
     """A time-out and its retries cost one prefill."""
-    submitted, replayed = server.submitted(), server.replayed()
-    check(client.call(server.url, key, long_prompt(tokens), 6, took / 2) == 200, f"{client.name}: a retry is answered")
-    check(server.submitted() == submitted + 1, f"{client.name}: a time-out costs one prefill")
-    check(server.replayed() == replayed + 1, f"{client.name}: the retry gets the first try's answer")
+    for parts in (2, 3, 4):  # the machine may be faster than when `took` was measured: then nothing timed out
+        submitted, replayed = server.submitted(), server.replayed()
+        check(client.call(server.url, key, long_prompt(tokens), 6, took / parts) == 200, f"{client.name}: a retry is answered")
+        check(server.submitted() == submitted + 1, f"{client.name}: a time-out costs one prefill")
+        time.sleep(0.2)  # counted a moment after the client has its answer
+        if server.replayed() == replayed + 1:
+            return
+    check(False, f"{client.name}: the retry gets the first try's answer")
 
 
 def dropped(client, server, key, tokens):
