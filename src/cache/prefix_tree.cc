@@ -160,7 +160,7 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
   node.used = next_++;
   node.used_at = clock_.now();
   node.scope = counted->first;
-  node.ids = std::move(ids);
+  node.ids = wants_ids() ? std::move(ids) : std::vector<TokenId>();
   ++counted->second;
   if (parent != nullptr && parent->children++ == 0) {
     leaves_.erase(as_leaf(*parent));

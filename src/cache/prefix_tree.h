@@ -58,7 +58,7 @@ class PrefixTree {
   // Adds the page of block `index`, whose bytes are complete. Returns the page the tree has for
   // this block now: `page`, or the one it had, with the same bits; null if it takes no more blocks,
   // or the block before is not in it. `scope` is what erase_if() asks about; `ids` of the block are
-  // for events, and empty without wants_ids().
+  // kept for events if it wants_ids(); else they need not be given.
   HeldPtr publish(std::span<const BlockHash> chain, std::size_t index, HeldPtr page,
                   std::string_view scope, std::vector<TokenId> ids = {});
   [[nodiscard]] bool wants_ids() const { return events_ != nullptr; }

@@ -95,13 +95,16 @@ bool PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& i
   bool freed = false;
   while (!trail.ended && (trail.published + 1) * kBlockTokens <= sequence.position()) {
     const std::size_t index = trail.published;
+    std::vector<TokenId> ids;
+    if (index == trail.chain.size() || tree_.wants_ids()) {
+      ids = ids_of(index * kBlockTokens);
+    }
     if (index == trail.chain.size()) {
-      options_.hasher.append(trail.chain, trail.scope, ids_of(index * kBlockTokens));
+      options_.hasher.append(trail.chain, trail.scope, ids);
     }
     cache::HeldPtr block = sequence.share_block(index);
     const cache::HeldPtr kept =
-        tree_.publish(trail.chain, index, block, trail.scope,
-                      tree_.wants_ids() ? ids_of(index * kBlockTokens) : std::vector<TokenId>());
+        tree_.publish(trail.chain, index, block, trail.scope, std::move(ids));
     if (kept == nullptr) {
       trail.ended = true;
       return freed;

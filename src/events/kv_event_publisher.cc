@@ -254,10 +254,14 @@ KvEventPublisher::KvEventPublisher(std::unique_ptr<Sender> sender) : sender_(std
 KvEventPublisher::~KvEventPublisher() = default;
 
 void KvEventPublisher::stored(const cache::StoredPart& what) {
+  if (what.scope != scope_) {
+    scope_ = what.scope;
+    salt_ = salt_of(scope_);
+  }
   BlockStored event{.part = what.part,
                     .hash = short_of(what.hash),
                     .parent = what.parent ? std::optional(short_of(*what.parent)) : std::nullopt,
-                    .salt = salt_of(what.scope)};
+                    .salt = salt_};
   std::ranges::copy(what.ids.first(std::min(what.ids.size(), event.ids.size())), event.ids.begin());
   batch_.emplace_back(std::move(event));
 }

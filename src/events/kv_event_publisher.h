@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -53,6 +55,8 @@ class KvEventPublisher final : public cache::EventSink {
   explicit KvEventPublisher(std::unique_ptr<Sender> sender);
 
   std::vector<KvEvent> batch_;
+  std::string scope_;  // of the part that was stored last: the next mostly has the same
+  std::string salt_;   // salt_of() it
   const std::unique_ptr<Sender> sender_;
 };
 

@@ -166,12 +166,9 @@ void SequenceState::replay_all() const {
   if (drafts_ == nullptr || drafts_->accepted() == 0) {
     return;
   }
-  const StateLayout& l = layout();
-  for (std::size_t layer = 0; layer < l.kda_layers; ++layer) {
-    float* const tail = slot_.data + l.state_floats() + layer * (l.conv_taps - 1) * l.conv_channels;
-    for (std::size_t head = 0; head < l.kda_heads; ++head) {
-      drafts_->replay(layer, head, slot_.data + (layer * l.kda_heads + head) * l.head_floats(),
-                      tail);
+  for (std::size_t layer = 0; layer < layout().kda_layers; ++layer) {
+    for (std::size_t head = 0; head < layout().kda_heads; ++head) {
+      replay_head(layer, head);
     }
   }
   drafts_->accept(0);

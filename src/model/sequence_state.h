@@ -90,12 +90,12 @@ class SequenceState {
   // Below: for the layers of the model. Indices count KDA or MLA layers only, from 0.
 
   // Returns head `head`'s matrix [key_dim, value_dim].
-  [[nodiscard]] float* kda_state(std::size_t kda_layer, std::size_t head) {
+  [[nodiscard]] float* kda_state(std::size_t kda_layer, std::size_t head) const {
     const StateLayout& l = layout();
     return slot_.data + (kda_layer * l.kda_heads + head) * l.head_floats();
   }
   // Returns a past input [conv_channels] of the convolutions; tap 0 is the oldest.
-  [[nodiscard]] float* conv_tail(std::size_t kda_layer, std::size_t tap) {
+  [[nodiscard]] float* conv_tail(std::size_t kda_layer, std::size_t tap) const {
     const StateLayout& l = layout();
     return slot_.data + l.state_floats() + (kda_layer * (l.conv_taps - 1) + tap) * l.conv_channels;
   }
@@ -114,7 +114,7 @@ class SequenceState {
     }
   }
   // Repeats accepted guesses for one head, so that its matrix and tail are those at position().
-  void replay_head(std::size_t kda_layer, std::size_t head) {
+  void replay_head(std::size_t kda_layer, std::size_t head) const {
     if (drafts_ != nullptr && drafts_->accepted() > 0) {
       drafts_->replay(kda_layer, head, kda_state(kda_layer, head), conv_tail(kda_layer, 0));
     }
