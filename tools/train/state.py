@@ -72,6 +72,7 @@ class State:
         return {
             "config": self.config_value, "vocabulary": text, "stream": self.stream, "tokens": self.tokens, "learnt": self.learnt,
             "seconds": self.seconds, "decay": self.decay, "step": self.step,
+            "warm_from": int(self.training["warm_from"]),
         }  # fmt: skip
 
 
@@ -135,7 +136,7 @@ def load(path):
     average = groups["average"] if whole else {n: p.copy() for n, p in params.items()}
     training = {
         "params": params, "moments": moments, "biases": biases, "average": average, "average_biases": average_biases,
-        "step": jnp.asarray(meta["step"], jnp.int32),
+        "step": jnp.asarray(meta["step"], jnp.int32), "warm_from": jnp.asarray(meta["warm_from" if whole else "step"], jnp.int32),
     }  # fmt: skip
     vocabulary = [base64.b64decode(t) for t in meta["vocabulary"]]
     return State(

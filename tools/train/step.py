@@ -58,16 +58,16 @@ def _loads(scores, biases, k):
 
 
 def take(training, batch, rate, config, vision_config):
-    """(training state, report). training has params, moments, biases, average, average_biases, step."""
+    """(training state, report). training has params, moments, biases, average, average_biases, step, and warm_from: the
+    step at which the moments were empty, since a checkpoint without them can be gone on from."""
     grads, (report, scores) = jax.grad(_loss, has_aux=True)(
         training["params"], training["biases"], batch, config, vision_config
     )
     norm = jnp.sqrt(sum((g * g).sum() for g in grads.values()))
     grads = {n: g * jnp.minimum(1.0, CLIP / (norm + 1e-9)) for n, g in grads.items()}
     step = training["step"] + 1
-    params, moments = optimizer.update(
-        training["params"], grads, training["moments"], step.astype(jnp.float32), rate, WEIGHT_DECAY
-    )
+    age = (step - training["warm_from"]).astype(jnp.float32)
+    params, moments = optimizer.update(training["params"], grads, training["moments"], age, rate, WEIGHT_DECAY)
     biases = _balanced(training["biases"], scores, batch.segments, config.experts_per_token)
     keep = jnp.minimum(0.999, step / (step + 10.0))
     average = {n: keep * a + (1 - keep) * params[n] for n, a in training["average"].items()}
@@ -75,6 +75,7 @@ def take(training, batch, rate, config, vision_config):
     report = {**report, "norm": norm, "load": _loads(scores, training["biases"], config.experts_per_token)}
     made = {
         "params": params, "moments": moments, "biases": biases, "average": average, "average_biases": average_biases, "step": step,
+        "warm_from": training["warm_from"],
     }  # fmt: skip
     return made, report
 
@@ -88,4 +89,5 @@ def initial(params, biases):
     return {
         "params": params, "moments": optimizer.initial(params), "biases": biases,
         "average": {n: p.copy() for n, p in params.items()}, "average_biases": [b.copy() for b in biases], "step": jnp.zeros((), jnp.int32),
+        "warm_from": jnp.zeros((), jnp.int32),
     }  # fmt: skip

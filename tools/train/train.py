@@ -38,9 +38,9 @@ def _parse(arguments):
     return parser.parse_args(arguments)
 
 
-def rate_at(step, peak, decay):
-    """Warm-up, constant, and a straight line to 0 if a decay has begun."""
-    rate = peak * min(1.0, (step + 1) / WARMUP_STEPS)
+def rate_at(step, warm_from, peak, decay):
+    """Warm-up from step warm_from, constant, and a straight line to 0 if a decay has begun."""
+    rate = peak * min(1.0, (step - warm_from + 1) / WARMUP_STEPS)
     if decay is not None:
         rate *= max(0.0, 1 - (step - decay["from"]) / decay["steps"])
     return rate
@@ -113,8 +113,9 @@ def run(options):
     print(f"step {current.step}, {current.tokens} tokens, pid {os.getpid()}, directory {options.directory}", flush=True)
     began = saved = last = time.time()
     first, window = current.step, Window()
+    warm_from = int(current.training["warm_from"])
     while not stopping:
-        rate = rate_at(current.step, options.rate, current.decay)
+        rate = rate_at(current.step, warm_from, options.rate, current.decay)
         batch = next(stream)
         current.training, report = take(current.training, batch, np.float32(rate))
         window.reports.append(jax.device_get(report))
