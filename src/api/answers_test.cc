@@ -40,7 +40,6 @@ class AllAtOnce final : public engine::Generator {
   engine::Stats stats() const override { return {}; }
   std::size_t vocab_size() const override { return 1 << 20; }
   std::size_t context_tokens() const override { return 1 << 20; }
-  std::size_t even_share() const override { return 1 << 20; }
   std::size_t queue_capacity() const override { return 8; }
   void drain() override {}
   std::size_t stop(std::chrono::milliseconds) override { return 0; }

@@ -260,28 +260,11 @@ TEST(Chat, DefaultsAreTheServersAndSeedsDiffer) {
   EXPECT_NE(requests[0].sampling.seed, requests[1].sampling.seed);
 }
 
-// Memory is reserved for prompt + longest answer: the default must leave room for the others.
-TEST(Chat, DefaultAnswerIsTheEvenShareOfOneSequence) {
-  const std::size_t prompt = [] {
-    TestApi api(TestApi::says(kAnswer));
-    api.post(chat_body());
-    return api.engine.requests()[0].prompt.size();
-  }();
-  struct Case {
-    std::size_t share;
-    std::size_t expected;
-  };
-  for (const auto& [share, expected] :
-       {Case{8192, 8192 - prompt}, Case{2 * prompt, prompt}, Case{2 * prompt - 2, prompt - 1},
-        Case{prompt, prompt / 2}, Case{4, 2}, Case{1, 1}}) {
-    SCOPED_TRACE(share);
-    TestApi api(TestApi::says(kAnswer), {.engine = {.even_share = share}});
-    api.post(chat_body());
-    EXPECT_EQ(api.engine.requests()[0].max_tokens, expected);
-    // Who asks for more gets more.
-    api.post(chat_body(R"("max_completion_tokens":9000)"));
-    EXPECT_EQ(api.engine.requests()[1].max_tokens, 9000U);
-  }
+TEST(Chat, DefaultAnswerIsWhatTheContextLeaves) {
+  TestApi api(TestApi::says(kAnswer), {.engine = {.context_tokens = 9000}});
+  api.post(chat_body());
+  const engine::GenerateRequest& request = api.engine.requests()[0];
+  EXPECT_EQ(request.max_tokens, 9000 - request.prompt.size());
 }
 
 TEST(Chat, UnknownFieldsAreNamedInAHeader) {

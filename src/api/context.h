@@ -42,7 +42,7 @@ struct ServiceOptions {
   std::string version;       // of the program
   std::int64_t created = 0;  // of the model entry, seconds since 1970
   chat::ChatLimits limits;   // vocab_size is filled in by the service
-  // Of a completion when the request does not say; fewer if the even share is smaller.
+  // Of a completion when the request does not say; fewer if the context leaves fewer.
   std::size_t max_tokens = 131'072;
   // Tokens of the model's own context. A generator with fewer is limited by the server's memory,
   // and errors say so. 0: as the generator's.

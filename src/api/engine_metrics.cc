@@ -118,7 +118,8 @@ void report_totals(const Report& report, const engine::Stats& stats) {
         .counter({"vllm:request_success_total"}, "Requests ended, by reason", number(count));
   }
   report.counter({"vllm:num_preemptions_total"},
-                 "Always 0: an admitted request keeps its memory to its end", 0);
+                 "Running requests that had to wait again, for memory that others needed",
+                 number(stats.preemptions));
   report.counter({"daybreak_engine_requests_submitted_total"}, "Requests accepted by the engine",
                  number(stats.submitted));
   report.counter({"daybreak_engine_requests_rejected_total"}, "Requests refused by the engine",

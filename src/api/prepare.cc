@@ -13,14 +13,6 @@
 namespace daybreak::api {
 namespace {
 
-// Returns how long an answer may become when the request does not say. Memory is reserved for the
-// whole of it, so the context alone would be a bad default: one request would lock all others out.
-// Prompt and answer get a sequence's even share, and the answer of a long prompt half a share.
-std::size_t default_answer(std::size_t prompt, std::size_t even_share) {
-  const std::size_t rest = even_share - std::min(prompt, even_share);
-  return std::max({rest, even_share / 2, std::size_t{1}});
-}
-
 // Returns the number of tokens the answer may have. A request that asks for more than fits is
 // refused rather than cut: its answer would end early without saying so.
 Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size_t prompt,
@@ -31,8 +23,7 @@ Result<std::size_t> answer_room(const chat::SamplingOptions& sampling, std::size
   }
   const std::size_t room = context_tokens - prompt;
   if (!sampling.max_tokens) {
-    return std::min(
-        {room, context.options.max_tokens, default_answer(prompt, context.generator.even_share())});
+    return std::min(room, context.options.max_tokens);
   }
   if (*sampling.max_tokens > room) {
     return answer_too_long("messages", sampling.max_tokens_field, *sampling.max_tokens, prompt,

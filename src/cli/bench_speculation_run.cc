@@ -29,7 +29,6 @@ class TextModel final : public engine::StepModel {
   std::size_t total_positions() const override { return model_->total_positions(); }
   std::size_t free_positions() const override { return model_->free_positions(); }
   std::size_t block_positions() const override { return model_->block_positions(); }
-  std::size_t even_share() const override { return model_->even_share(); }
   std::size_t max_guesses() const override { return model_->max_guesses(); }
   Result<std::unique_ptr<engine::Sequence>> acquire(std::size_t positions) override {
     return model_->acquire(positions);

@@ -73,7 +73,6 @@ class StampedGenerator final : public engine::Generator {
   engine::Stats stats() const override { return inner_.stats(); }
   std::size_t vocab_size() const override { return inner_.vocab_size(); }
   std::size_t context_tokens() const override { return inner_.context_tokens(); }
-  std::size_t even_share() const override { return inner_.even_share(); }
   std::size_t queue_capacity() const override { return inner_.queue_capacity(); }
   void drain() override { inner_.drain(); }
   std::size_t stop(std::chrono::milliseconds deadline) override { return inner_.stop(deadline); }

@@ -35,6 +35,9 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
   DAYBREAK_CHECK_OK(check_option("max_queue", options.max_queue, kMaxQueue));
   DAYBREAK_CHECK_OK(check_option("step_tokens", options.step_tokens, kMaxStepTokens));
   DAYBREAK_CHECK_OK(check_option("prompt_rows", options.prompt_rows, kMaxPromptRows));
+  if (options.answer_reserve == 0) {
+    return Error{Errc::kInvalidArgument, "answer_reserve: expected 1 or more, found 0"};
+  }
   if (options.timeline_steps > kMaxTimelineSteps) {
     return Error{Errc::kInvalidArgument, fmt::format("timeline_steps: expected 0 to {}, found {}",
                                                      kMaxTimelineSteps, options.timeline_steps)};
@@ -61,7 +64,6 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
       options_(options),
       vocab_size_(model_->vocab_size()),
       context_tokens_(model_->context_tokens()),
-      even_share_(model_->even_share()),
       slot_rows_(options.speculation.method == SpeculationMethod::kNone
                      ? 1
                      : 1 + options.speculation.most),
@@ -254,20 +256,30 @@ void Engine::drop_given_up() {
         std::ranges::count_if(dropped, [](const auto& job) { return job->displaced; }));
   }
   const Error full = queue_full(options_.max_queue);
-  for (const std::unique_ptr<Job>& job : dropped) {
+  const auto end_of = [](const Job& job) {
+    return job.complete ? FinishReason::kStop : FinishReason::kCancelled;
+  };
+  for (std::unique_ptr<Job>& job : dropped) {
     if (job->displaced) {
       job->times.displaced = options_.clock->now();
       finish(*job, FinishReason::kError, &full);
     } else {
-      finish(*job, FinishReason::kCancelled, nullptr);
+      finish(*job, job->preempted() ? end_of(*job) : FinishReason::kCancelled, nullptr);
     }
+    discard(std::move(job));
   }
   for (const std::unique_ptr<Job>& job : running_) {
     if (job->cancelled) {
-      finish(*job, job->complete ? FinishReason::kStop : FinishReason::kCancelled, nullptr);
+      finish(*job, end_of(*job), nullptr);
     }
   }
   remove_finished();
+}
+
+void Engine::discard(std::unique_ptr<Job> job) {
+  if (!mask_workers_->withdraw(job->mask_task)) {
+    finished_.push_back(std::move(job));
+  }
 }
 
 void Engine::remove_finished() {
@@ -280,12 +292,10 @@ void Engine::remove_finished() {
   });
   for (std::unique_ptr<Job>& job : running_) {
     if (job->finished) {
-      if (!mask_workers_->withdraw(job->mask_task)) {
-        finished_.push_back(std::move(job));
-      }
+      discard(std::move(job));
     }
   }
-  std::erase_if(running_, [](const std::unique_ptr<Job>& job) { return !job || job->finished; });
+  std::erase(running_, nullptr);
 }
 
 void Engine::admit() {
@@ -313,19 +323,14 @@ bool Engine::admit_one(Job& next) {
   {
     const std::lock_guard lock(mutex_);
     job = waiting_.remove(next);
-    const Clock::TimePoint now = options_.clock->now();
-    stats_.queue_time.observe(seconds_between(job->times.submitted, now));
-    if (place) {
-      job->times.started = now;
-      ++stats_.running;
-      if (slots_.may_reuse(job->request())) {
-        stats_.prefix_queries += job->request().prompt.size();
-        stats_.prefix_hits += place->cached_tokens;
-      }
+    stats_.running += place ? 1 : 0;
+    if (!job->preempted()) {
+      record_start(*job, place ? &*place : nullptr);
     }
   }
   if (!place) {
     finish(*job, FinishReason::kError, &place.error());
+    discard(std::move(job));
     return true;
   }
   job->start(
@@ -333,7 +338,9 @@ bool Engine::admit_one(Job& next) {
       std::span(logits_).subspan(place->slot * slot_rows_ * vocab_size_, slot_rows_ * vocab_size_),
       vocab_size_);
   record_memory();
-  submit_mask(*job);
+  if (!job->preempted()) {  // else it was asked for when the last token was drawn
+    submit_mask(*job);
+  }
   running_.push_back(std::move(job));
   return true;
 }
@@ -349,7 +356,7 @@ Result<SlotTable::Place> Engine::place_for(Job& job) {
       return ok();
     }));
   }
-  return slots_.take(job);
+  return slots_.take(job, job.positions_ahead(options_.answer_reserve));
 }
 
 }  // namespace daybreak::engine

@@ -17,8 +17,11 @@
 // When a request ends its sequence is kept for a while, and a request whose prompt goes on from it
 // computes the rest only (slot_table.h). Its answer is the same, bit for bit.
 //
-// Memory is reserved for prompt + max_tokens before a request is admitted, so an admitted request
-// never waits for another one: there is nothing to deadlock or to preempt.
+// A request is admitted when there is memory for its prompt and the next answer_reserve tokens;
+// more is set aside as its answer grows. When there is none left, what is cached goes, and then
+// those that would start last are preempted: they wait again, and what they had is computed again
+// unless the cache or their slot still has it. Whoever comes first in the order of the queue is
+// never preempted, so that everybody's turn comes. The answers are the same, bit for bit.
 
 #include <chrono>
 #include <condition_variable>
@@ -56,6 +59,9 @@ struct EngineOptions {
   // kMaxQueue.
   std::size_t max_queue = 256;
   std::size_t step_tokens = 512;  // ids of one step, all requests. 1 to kMaxStepTokens
+  // Tokens of an answer whose memory is set aside ahead. 1 or more; as many as max_tokens of all
+  // requests: nobody is preempted.
+  std::size_t answer_reserve = 256;
   // Rows of logits that one step computes for prompt log-probabilities, all requests: bounds their
   // memory and what they delay the others. 1 to kMaxPromptRows.
   std::size_t prompt_rows = 16;
@@ -86,7 +92,6 @@ class Engine final : public Generator, public SlotControl {
   std::vector<StepRecord> steps() const override { return timeline_.steps(); }
   std::size_t vocab_size() const override { return vocab_size_; }
   std::size_t context_tokens() const override { return context_tokens_; }
-  std::size_t even_share() const override { return even_share_; }
   std::size_t queue_capacity() const override { return options_.max_queue; }
   void drain() override;
   std::size_t stop(std::chrono::milliseconds deadline) override;
@@ -107,6 +112,8 @@ class Engine final : public Generator, public SlotControl {
   void run_tasks();
   void end_early(RequestId id, FinishReason reason);
   void drop_given_up();  // cancelled, or without a place in the queue
+  // Destroys a finished job that is in no list, once no worker has its constraint.
+  void discard(std::unique_ptr<Job> job);
   void admit();
   // Returns false if it has to wait.
   bool admit_one(Job& next);
@@ -116,6 +123,13 @@ class Engine final : public Generator, public SlotControl {
   // These two return whether anything changed.
   bool step();          // of every request that is not due
   bool draw_all_due();  // whose mask is there
+  // Sets aside what the answers of `ready` need for a step, for which others may be preempted.
+  // Takes out who does not take part.
+  void make_room(std::vector<Job*>& ready);
+  void make_room(Job& job, std::vector<Job*>& ready);
+  // Returns who is to be preempted so that `job` can go on; null: nobody behind it, now.
+  [[nodiscard]] Job* victim_for(const Job& job) const;
+  [[nodiscard]] Status preempt(Job& job);  // Errors: kResourceLimit; then nothing has changed.
   // Returns how many ids each of `ready` feeds. Takes those out that a step has no rows for.
   std::vector<std::size_t> plan(std::vector<Job*>& ready);
   // Has those of `ready` that are generating guess what comes. Returns how many ids that are.
@@ -134,6 +148,7 @@ class Engine final : public Generator, public SlotControl {
   void submit_mask(Job& job);
   void wait_for_masks();
   void remove_finished();
+  void record_start(Job& job, const SlotTable::Place* place);  // with the lock; null: it failed
   void record_token(Job& job);
   void record_mask(Job& job);
   // Frees what the job holds, then tells its caller. Its mask may still be in the making.
@@ -144,7 +159,6 @@ class Engine final : public Generator, public SlotControl {
   const EngineOptions options_;
   const std::size_t vocab_size_;
   const std::size_t context_tokens_;
-  const std::size_t even_share_;
 
   // The engine's thread only.
   std::vector<std::unique_ptr<Job>> running_;  // oldest first, at most model_->slots()

@@ -59,7 +59,9 @@ std::size_t Engine::guess(Job& job, std::size_t budget) {
   const std::size_t to_come = job.request().max_tokens - job.generated();
   // Not past the end of a block, where the prefix cache may want the state.
   const std::size_t in_block = cache::kBlockTokens - job.position() % cache::kBlockTokens;
-  const std::size_t most = std::min({options_.speculation.most, budget, to_come - 1, in_block - 1});
+  const std::size_t room = job.reserved - job.position();
+  const std::size_t most =
+      std::min({options_.speculation.most, budget, to_come - 1, in_block - 1, room - 1});
   if (most == 0) {
     return 0;
   }

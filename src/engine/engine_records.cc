@@ -53,6 +53,19 @@ void Engine::settle(Job& job) {
   }
 }
 
+void Engine::record_start(Job& job, const SlotTable::Place* place) {
+  const Clock::TimePoint now = options_.clock->now();
+  stats_.queue_time.observe(seconds_between(job.times.submitted, now));
+  if (place == nullptr) {
+    return;
+  }
+  job.times.started = now;
+  if (slots_.may_reuse(job.request())) {
+    stats_.prefix_queries += job.request().prompt.size();
+    stats_.prefix_hits += place->cached_tokens;
+  }
+}
+
 void Engine::record_token(Job& job) {
   const Clock::TimePoint now = options_.clock->now();
   const std::lock_guard lock(mutex_);

@@ -16,11 +16,12 @@ bool Engine::step() {
       ready.push_back(job.get());
     }
   }
+  const std::size_t without_mask = running_.size() - ready.size();
+  make_room(ready);
   if (ready.empty()) {
     return false;
   }
   const std::size_t running = running_.size();
-  const std::size_t without_mask = running - ready.size();
   const std::vector<std::size_t> share = plan(ready);
   std::vector<StepChunk> chunks;
   std::vector<Job*> jobs;

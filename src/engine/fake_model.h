@@ -33,9 +33,6 @@ class FakeModel final : public StepModel {
   std::size_t free_positions() const override { return options_.total_positions - *reserved_; }
   std::size_t checkpoints() const override { return options_.checkpoints; }
   std::size_t max_guesses() const override { return options_.max_guesses; }
-  std::size_t even_share() const override {
-    return std::min(options_.context_tokens, options_.total_positions / options_.slots);
-  }
 
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override {
     return make(positions, 0);
@@ -57,11 +54,13 @@ class FakeModel final : public StepModel {
     for (const StepChunk& chunk : chunks) {
       auto& fake = static_cast<FakeSequence&>(*chunk.sequence);
       const std::size_t rows = chunk.logits.size() / options_.vocab_size;
-      // What is wrong with guesses shows in every later row.
+      // What is wrong with guesses, or not set aside, shows in every later row.
       const bool as_agreed = fake.guesses.empty() && chunk.guesses < chunk.ids.size() &&
                              chunk.guesses <= options_.max_guesses &&
                              (chunk.guesses == 0 || fake.guesses_prepared);
-      fake.hash += as_agreed ? 0 : 1;
+      const bool has_room =
+          fake.length + chunk.ids.size() <= fake.room + fake.blocks.size() * FakeSequence::kBlock;
+      fake.hash += as_agreed && has_room ? 0 : 1;
       const std::size_t kept = chunk.ids.size() - chunk.guesses;
       std::uint64_t hash = 0;
       for (std::size_t i = 0; i < chunk.ids.size(); ++i) {

@@ -148,10 +148,6 @@ class Generator {
   [[nodiscard]] virtual std::size_t vocab_size() const = 0;
   // Longest prompt + answer of one request, in tokens. Constant.
   [[nodiscard]] virtual std::size_t context_tokens() const = 0;
-  // Prompt + answer, in tokens, that every one of the requests running at the same time can have: a
-  // request within it waits for a turn, never for memory that others reserved. At most
-  // context_tokens(). Constant.
-  [[nodiscard]] virtual std::size_t even_share() const = 0;
 
   // Requests that it can take in at the same time when it has nothing else to do, whatever they
   // are; of more, some get kResourceLimit at any time. Constant.

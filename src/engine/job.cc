@@ -37,9 +37,14 @@ Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimeP
   usage_.prompt_tokens = request_.prompt.size();
 }
 
+std::size_t Job::positions_ahead(std::size_t ahead) const {
+  const std::size_t known = std::max(position(), text().size());
+  return request_.prompt_logprobs ? positions() : known + std::min(ahead, positions() - known);
+}
+
 std::span<const TokenId> Job::pending() const {
   if (reading()) {
-    return std::span(request_.prompt).subspan(read_);
+    return text().subspan(read_);
   }
   return next_;
 }
@@ -50,16 +55,16 @@ void Job::guess(const SpeculationOptions& options, std::size_t most) {
     guesses_.emplace(options,
                      request_.prompt.size() + std::min(request_.max_tokens, kExpectedAnswerIds));
   }
-  // What it has not seen yet of the prompt, of the answer, and the token drawn last.
-  const std::size_t prompt = request_.prompt.size();
-  if (const std::size_t known = guesses_->size(); known < prompt) {
-    const std::span<const TokenId> unknown = std::span(request_.prompt).subspan(known);
+  // What it has not seen yet of the text, of the answer behind it, and the token drawn last.
+  const std::size_t read = text().size();
+  if (const std::size_t known = guesses_->size(); known < read) {
+    const std::span<const TokenId> unknown = text().subspan(known);
     guesses_->append(unknown.first(std::min(unknown.size(), kCatchUpIds)));
-    if (guesses_->size() < prompt) {
+    if (guesses_->size() < read) {
       return;
     }
   }
-  guesses_->append(std::span(fed_).subspan(guesses_->size() - prompt));
+  guesses_->append(std::span(fed_).subspan(guesses_->size() - read));
   guesses_->append(next_);
   guesses_->make(most, next_);
 }
@@ -93,18 +98,31 @@ GuessOutcome Job::settle() {
 }
 
 ProcessedSequence Job::leave() {
-  ProcessedSequence left{std::move(sequence_), {}, request_.isolation};
-  left.ids.reserve(read_ + fed_.size());
-  left.ids.assign(request_.prompt.begin(),
-                  request_.prompt.begin() + static_cast<std::ptrdiff_t>(read_));
-  left.ids.insert(left.ids.end(), fed_.begin(), fed_.end());
+  std::vector<TokenId> ids;
+  ids.reserve(position());
+  const std::span<const TokenId> read = text().first(read_);
+  ids.assign(read.begin(), read.end());
+  ids.insert(ids.end(), fed_.begin(), fed_.end());
+  return {std::move(sequence_), std::move(ids), request_.isolation};
+}
+
+ProcessedSequence Job::preempt() {
+  std::vector<TokenId> again(text().begin(), text().end());
+  if (!reading()) {
+    again.insert(again.end(), fed_.begin(), fed_.end());
+    again.push_back(last_);
+  }
+  ProcessedSequence left = leave();
+  again_ = std::move(again);
+  fed_.clear();
+  read_ = 0;
   return left;
 }
 
 std::vector<TokenId> Job::processed(std::size_t first, std::size_t count) const {
   std::vector<TokenId> ids;
   for (std::size_t at = first; at < first + count; ++at) {
-    ids.push_back(at < read_ ? request_.prompt[at] : fed_[at - read_]);
+    ids.push_back(at < read_ ? text()[at] : fed_[at - read_]);
   }
   return ids;
 }

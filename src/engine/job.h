@@ -45,16 +45,28 @@ class Job {
   [[nodiscard]] std::size_t positions() const {
     return request_.prompt.size() + request_.max_tokens;
   }
+  // Positions to set aside for what it has and the next `ahead` of its answer. For
+  // log-probabilities of a prompt all it may need: it cannot be preempted, its rows are told once.
+  [[nodiscard]] std::size_t positions_ahead(std::size_t ahead) const;
 
-  // `sequence` has processed the first `cached` ids of the prompt, not all of them. `logits`
-  // [1 or more, vocab] is where the job's rows go, until it is finished.
+  // The ids that are read before the next token is drawn: the prompt; after preempt() also the
+  // answer so far. Never changes but there.
+  [[nodiscard]] std::span<const TokenId> text() const {
+    return preempted() ? again_ : request_.prompt;
+  }
+  [[nodiscard]] bool preempted() const { return !again_.empty(); }
+
+  // `sequence` has processed the first `cached` ids of text(), not all of them. `logits`
+  // [1 or more, vocab] is where the job's rows go, until it is finished or preempted.
   void start(std::size_t slot, std::unique_ptr<Sequence> sequence, std::size_t cached,
              std::span<float> logits, std::size_t vocab_size) {
     slot_ = slot;
     vocab_size_ = vocab_size;
     sequence_ = std::move(sequence);
-    usage_.cached_tokens = cached;
     read_ = cached;
+    if (!preempted()) {
+      usage_.cached_tokens = cached;
+    }
     logits_ = logits;
   }
   [[nodiscard]] std::size_t slot() const { return slot_; }
@@ -68,7 +80,7 @@ class Job {
   // token drawn last and guesses of those to come. Never empty while the job runs. Of no use while
   // the job is due.
   [[nodiscard]] std::span<const TokenId> pending() const;
-  [[nodiscard]] bool reading() const { return read_ < request_.prompt.size(); }
+  [[nodiscard]] bool reading() const { return read_ < text().size(); }
 
   // Whether the rows that follow the pending ids are wanted, each, for the log-probabilities of the
   // prompt. Not when only the last id of the prompt is left: no other follows it.
@@ -127,6 +139,14 @@ class Job {
 
   // Parts with the sequence. REQUIRES: holds_slot().
   [[nodiscard]] ProcessedSequence leave();
+  // The same of a job that is to start again, later, and to go on where it was; its trail and what
+  // it has reserved are the caller's affair. May throw std::bad_alloc; then nothing has changed.
+  // REQUIRES: may_be_preempted().
+  [[nodiscard]] ProcessedSequence preempt();
+  // Not while a row is there to draw from: it is in the slot's memory.
+  [[nodiscard]] bool may_be_preempted() const {
+    return !finished && !due() && !request_.prompt_logprobs.has_value();
+  }
   [[nodiscard]] bool holds_slot() const { return sequence_ != nullptr; }
   // What the slot does. REQUIRES: holds_slot().
   [[nodiscard]] SlotInfo slot_info() const;
@@ -142,7 +162,8 @@ class Job {
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;
 
-  PrefixTrail trail;  // its part in the prefix cache
+  PrefixTrail trail;         // its part in the prefix cache
+  std::size_t reserved = 0;  // positions set aside, while it has a sequence
   // As the slot table was, see SlotTable::take(), when it had no place for the job.
   std::optional<std::uint64_t> refused_at;
 
@@ -163,9 +184,10 @@ class Job {
   std::size_t rows_ = 0;  // that the last step gave
   std::size_t row_ = 0;   // of them, to draw from next
   std::optional<Drawn> last_drawn_;
-  std::size_t read_ = 0;      // prompt ids processed
-  std::vector<TokenId> fed_;  // ids of the answer processed
-  TokenId last_ = 0;          // the token drawn last
+  std::vector<TokenId> again_;  // see text(); empty: never preempted
+  std::size_t read_ = 0;        // ids of text() processed
+  std::vector<TokenId> fed_;    // ids of the answer processed, but for those in text()
+  TokenId last_ = 0;            // the token drawn last
   // The same when the step was planned, once the prompt is read, and the guesses behind it; the
   // first right_ of these were drawn since.
   std::vector<TokenId> next_ = {0};

@@ -109,12 +109,6 @@ ModelRunner::ModelRunner(std::shared_ptr<const model::Model> model,
       team_(std::move(team)),
       max_guesses_(options.max_guesses) {}
 
-// Whole pages, because the pool reserves those. With fewer pages than slots, one.
-std::size_t ModelRunner::even_share() const {
-  const std::size_t pages = pool_.total_positions() / model::kPagePositions / pool_.slots();
-  return std::min(context_tokens(), std::max<std::size_t>(pages, 1) * model::kPagePositions);
-}
-
 Result<std::unique_ptr<Sequence>> ModelRunner::acquire(std::size_t positions) {
   DAYBREAK_TRY(std::unique_ptr<model::SequenceState> state, pool_.acquire(positions));
   return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state), max_guesses_));

@@ -48,7 +48,6 @@ class ModelRunner final : public StepModel {
   std::size_t total_positions() const override { return pool_.total_positions(); }
   std::size_t free_positions() const override { return pool_.free_positions(); }
   std::size_t block_positions() const override { return model::kPagePositions; }
-  std::size_t even_share() const override;
   Result<std::unique_ptr<Sequence>> acquire(std::size_t positions) override;
   std::size_t checkpoints() const override { return pool_.checkpoints(); }
   Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,

@@ -170,33 +170,6 @@ TEST(ModelRunner, AStateOfOtherWeightsIsRefused) {
             "saved state: was made by another model than this one");
 }
 
-TEST(ModelRunner, EverySlotCanHaveTheEvenShareAtTheSameTime) {
-  const auto model = load("k3-all-on");
-  ASSERT_NE(model, nullptr);
-  struct Case {
-    std::size_t slots;
-    std::size_t positions;
-    std::size_t share;
-    std::size_t fit;  // sequences of that share
-  };
-  for (const auto& [slots, positions, share, fit] :
-       {Case{1, 256, 256, 1}, Case{4, 256, 64, 4}, Case{3, 256, 64, 3}, Case{3, 1000, 320, 3},
-        Case{8, 100, 64, 2}}) {
-    SCOPED_TRACE(std::to_string(slots) + " slots, " + std::to_string(positions));
-    const auto runner =
-        *ModelRunner::create(model, {.max_sequences = slots, .max_positions = positions});
-    EXPECT_EQ(runner->even_share(), share);
-    std::vector<std::unique_ptr<Sequence>> held;
-    for (std::size_t i = 0; i < slots; ++i) {
-      auto sequence = runner->acquire(runner->even_share());
-      EXPECT_EQ(sequence.has_value(), i < fit) << i;
-      if (sequence) {
-        held.push_back(*std::move(sequence));
-      }
-    }
-  }
-}
-
 TEST(ModelRunner, RefusesOptionsOutsideTheirRange) {
   const auto model = load("k3-all-on");
   ASSERT_NE(model, nullptr);

@@ -165,7 +165,7 @@ TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {
     return std::make_unique<Job>(RequestId{seed}, r, [](const Update&) {}, Clock::TimePoint{});
   };
   const auto done = job_of(31, 200);
-  SlotTable::Place place = *table.take(*done);
+  SlotTable::Place place = *table.take(*done, done->positions());
   done->start(place.slot, std::move(place.sequence), 0, {}, 0);
   while (done->reading()) {
     const auto ids = done->pending().first(SlotTable::cut(*done, done->pending().size()));
@@ -178,8 +178,9 @@ TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {
 
   const auto runs = job_of(32, 500);
   const auto waits = job_of(33, 600);
-  SlotTable::Place of_runs = *table.take(*runs);
-  const auto none = table.take(*waits);  // 500 are in use: giving up 200 does not do
+  SlotTable::Place of_runs = *table.take(*runs, runs->positions());
+  const auto none =
+      table.take(*waits, waits->positions());  // 500 are in use: giving up 200 does not do
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Errc::kResourceLimit);
   EXPECT_EQ(table.cache_stats().blocks, 3U);
@@ -187,7 +188,7 @@ TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {
   of_runs.sequence.reset();
   table.give_back(of_runs.slot, {});
   const auto all = job_of(34, 990);
-  EXPECT_TRUE(table.take(*all));
+  EXPECT_TRUE(table.take(*all, all->positions()));
   EXPECT_EQ(table.cache_stats().evicted_blocks, 3U);
 }
 

@@ -39,7 +39,7 @@ class PrefixCacheWait : public ::testing::Test {
         RequestId{++last_id_}, r, [](const Update&) {}, Clock::TimePoint{});
   }
   Result<std::size_t> begin(Job& job) {
-    DAYBREAK_TRY(SlotTable::Place place, table_.take(job));
+    DAYBREAK_TRY(SlotTable::Place place, table_.take(job, job.positions()));
     const std::size_t cached = place.cached_tokens;
     job.start(place.slot, std::move(place.sequence), cached, rows_, rows_.size());
     return cached;

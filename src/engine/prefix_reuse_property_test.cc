@@ -8,27 +8,14 @@
 #include <cstdio>
 
 #include "base/rng.h"
+#include "engine/ask_all.h"
 #include "engine/engine.h"
 #include "engine/model_runner.h"
-#include "testing/paths.h"
 
 namespace daybreak::engine {
 namespace {
 
 using Ids = std::vector<TokenId>;
-
-// Ids and the bits of their log-probabilities.
-struct Answer {
-  std::vector<TokenLogprob> tokens;
-  std::size_t cached = 0;
-  bool done = false;
-};
-
-std::shared_ptr<const model::Model> load(const char* path) {
-  auto loaded = model::Model::load(testing::source_path(path));
-  EXPECT_TRUE(loaded) << loaded.error().message;
-  return loaded ? std::shared_ptr<const model::Model>(*std::move(loaded)) : nullptr;
-}
 
 std::unique_ptr<Engine> start(const std::shared_ptr<const model::Model>& model, PrefixReuse reuse,
                               std::size_t sequences, std::size_t step_tokens) {
@@ -36,27 +23,6 @@ std::unique_ptr<Engine> start(const std::shared_ptr<const model::Model>& model, 
                                              .max_sequences = sequences,
                                              .max_positions = sequences * 128});
   return *Engine::start(std::move(runner), {.step_tokens = step_tokens, .prefix_reuse = reuse});
-}
-
-// Submits all and waits for all.
-std::vector<Answer> ask(Engine& engine, const std::vector<GenerateRequest>& requests) {
-  std::vector<Answer> answers(requests.size());
-  std::mutex mutex;
-  std::condition_variable changed;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    EXPECT_TRUE(engine.submit(requests[i], [&, i](const Update& update) {
-      const std::lock_guard lock(mutex);
-      for (const GeneratedToken& token : update.tokens) {
-        answers[i].tokens.push_back({token.id, token.logprob});
-      }
-      answers[i].cached = update.usage.cached_tokens;
-      answers[i].done = update.finish.has_value();
-      changed.notify_all();
-    }));
-  }
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return std::ranges::all_of(answers, &Answer::done); });
-  return answers;
 }
 
 void append_random(Rng& rng, std::size_t count, std::size_t vocab, Ids& ids) {
@@ -74,7 +40,7 @@ TEST(PrefixReuseProperty, AnswersOfRandomConversationsHaveTheSameBitsWithAndWith
   std::size_t prompts = 0;
   for (const char* name : kModels) {
     SCOPED_TRACE(name);
-    const auto model = load(name);
+    const auto model = load_model(name);
     ASSERT_NE(model, nullptr);
     const auto plain = start(model, PrefixReuse::kOff, 3, 512);
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
@@ -93,8 +59,8 @@ TEST(PrefixReuseProperty, AnswersOfRandomConversationsHaveTheSameBitsWithAndWith
           requests.push_back(std::move(r));
           prompts += prompt.size();
         }
-        const std::vector<Answer> got = ask(*engine, requests);
-        const std::vector<Answer> expected = ask(*plain, requests);
+        const std::vector<Answer> got = ask_all(*engine, requests);
+        const std::vector<Answer> expected = ask_all(*plain, requests);
         for (std::size_t i = 0; i < got.size(); ++i) {
           EXPECT_EQ(got[i].tokens, expected[i].tokens);
           EXPECT_EQ(expected[i].cached, 0U);

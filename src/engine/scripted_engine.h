@@ -46,10 +46,9 @@ struct Script {
 struct ScriptedEngineOptions {
   std::size_t vocab_size = 1 << 20;
   std::size_t context_tokens = 1 << 20;
-  std::size_t even_share = 1 << 20;  // reported, at most context_tokens
-  std::size_t max_sequences = 8;     // answered at the same time, token by token in turn
-  std::size_t max_queue = 64;        // submitted beyond that: kResourceLimit
-  bool keep_requests = true;         // for requests(); they grow with every request
+  std::size_t max_sequences = 8;  // answered at the same time, token by token in turn
+  std::size_t max_queue = 64;     // submitted beyond that: kResourceLimit
+  bool keep_requests = true;      // for requests(); they grow with every request
 };
 
 class ScriptedEngine final : public Generator {
@@ -65,9 +64,6 @@ class ScriptedEngine final : public Generator {
   Stats stats() const override;
   std::size_t vocab_size() const override { return options_.vocab_size; }
   std::size_t context_tokens() const override { return options_.context_tokens; }
-  std::size_t even_share() const override {
-    return std::min(options_.even_share, options_.context_tokens);
-  }
   std::size_t queue_capacity() const override {
     return options_.max_sequences + options_.max_queue;
   }

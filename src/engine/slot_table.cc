@@ -11,10 +11,10 @@
 namespace daybreak::engine {
 namespace {
 
-bool goes_on_from(const GenerateRequest& request, const ProcessedSequence& kept) {
-  return kept.sequence != nullptr && kept.isolation == request.isolation &&
-         kept.ids.size() < request.prompt.size() &&
-         std::equal(kept.ids.begin(), kept.ids.end(), request.prompt.begin());
+bool goes_on_from(const Job& job, const ProcessedSequence& kept) {
+  return kept.sequence != nullptr && kept.isolation == job.request().isolation &&
+         kept.ids.size() < job.text().size() &&
+         std::equal(kept.ids.begin(), kept.ids.end(), job.text().begin());
 }
 
 }  // namespace
@@ -66,62 +66,71 @@ bool SlotTable::may_reuse(const GenerateRequest& request) const {
   return options_.reuse == PrefixReuse::kOn && !request.prompt_logprobs.has_value();
 }
 
-Result<SlotTable::Place> SlotTable::take(Job& job) {
+Result<SlotTable::Place> SlotTable::take(Job& job, std::size_t positions) {
   if (job.refused_at == changes_) {
     return Error{Errc::kResourceLimit, "no place for the request as things stand"};
   }
   cache::PrefixTree::Match match = look_up(job);
   const std::size_t known = match.known;
-  Result<Place> place = place_for(std::move(match), job);
+  Result<Place> place = place_for(std::move(match), job, positions);
   if (!place) {
     cache_.release(job.trail);
     job.refused_at = changes_;
     return place;
   }
   slots_[place->slot].job = &job;
+  job.reserved = positions;
   if (caches()) {
-    cache_.start(job.trail, known, place->cached_tokens, job.request().prompt.size());
+    cache_.start(job.trail, known, place->cached_tokens, job.text().size());
   }
   return place;
+}
+
+Status SlotTable::grow(Job& job, std::size_t positions) {
+  DAYBREAK_CHECK_OK(make_room(job.sequence(), job.reserved, positions));
+  job.reserved = positions;
+  return ok();
 }
 
 cache::PrefixTree::Match SlotTable::look_up(Job& job) {
   const GenerateRequest& request = job.request();
   if (caches()) {
-    cache_.name(job.trail, request.isolation, request.prompt);
+    cache_.name(job.trail, request.isolation, job.text());
     if (may_reuse(request)) {
-      return cache_.find(job.trail, request.prompt.size());
+      return cache_.find(job.trail, job.text().size());
     }
   }
   return {};
 }
 
-Result<SlotTable::Place> SlotTable::place_for(cache::PrefixTree::Match match, Job& job) {
+Result<SlotTable::Place> SlotTable::place_for(cache::PrefixTree::Match match, Job& job,
+                                              std::size_t positions) {
   const std::size_t known = match.pages.size() * cache::kBlockTokens;
-  const auto found = find_prefix(job.request());
+  const auto found = find_prefix(job);
   if (found && slots_[*found].kept.ids.size() > known) {
     match = {};  // what it holds could not go
-    return go_on_from(*found, job);
+    return go_on_from(*found, job, positions);
   }
-  return start_from(match, job);
+  return start_from(match, job, positions);
 }
 
-Result<SlotTable::Place> SlotTable::go_on_from(std::size_t slot, Job& job) {
+Result<SlotTable::Place> SlotTable::go_on_from(std::size_t slot, Job& job, std::size_t positions) {
   ProcessedSequence kept = std::exchange(slots_[slot].kept, {});
   if (caches()) {
     cache_.hold(job.trail, kept.sequence->shared_blocks());
   }
-  if (Status room = make_room(*kept.sequence, job.positions()); !room) {
+  if (Status room = make_room(*kept.sequence, kept.ids.size(), positions); !room) {
     slots_[slot].kept = std::move(kept);
     return std::move(room).error();
   }
   return Place{slot, std::move(kept.sequence), kept.ids.size()};
 }
 
-Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& match, Job& job) {
+Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& match, Job& job,
+                                               std::size_t positions) {
   Place place;
   if (match.checkpoint == nullptr) {
-    DAYBREAK_TRY(place.sequence, acquire(job.positions()));
+    DAYBREAK_TRY(place.sequence, acquire(positions));
   } else {
     std::vector<const void*> pages;
     for (const cache::HeldPtr& page : match.pages) {
@@ -129,8 +138,8 @@ Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& m
     }
     cache_.hold(job.trail, std::move(pages));
     const std::size_t known = match.pages.size() * cache::kBlockTokens;
-    DAYBREAK_TRY(place.sequence, evicting(job.positions() - known, [&] {
-                   return model_.acquire_from({match.checkpoint, match.pages}, job.positions());
+    DAYBREAK_TRY(place.sequence, evicting(positions - known, [&] {
+                   return model_.acquire_from({match.checkpoint, match.pages}, positions);
                  }));
     place.cached_tokens = known;
   }
@@ -166,15 +175,15 @@ void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   }
 }
 
-std::optional<std::size_t> SlotTable::find_prefix(const GenerateRequest& request) const {
+std::optional<std::size_t> SlotTable::find_prefix(const Job& job) const {
   std::optional<std::size_t> best;
-  if (!may_reuse(request)) {
+  if (!may_reuse(job.request())) {
     return best;
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const ProcessedSequence& kept = slots_[i].kept;
     const bool longer = !best || kept.ids.size() > slots_[*best].kept.ids.size();
-    if (longer && goes_on_from(request, kept)) {
+    if (longer && goes_on_from(job, kept)) {
       best = i;
     }
   }
@@ -253,10 +262,9 @@ bool SlotTable::can_free(std::size_t positions) const {
          positions <= model_.free_positions() + kept_positions() + cached_positions();
 }
 
-Status SlotTable::make_room(Sequence& sequence, std::size_t positions) {
-  // What it holds already is not in the table at the moment.
-  const std::size_t more = positions - std::min(positions, sequence.held_positions());
-  return evicting(more, [&] { return sequence.reserve(positions); });
+Status SlotTable::make_room(Sequence& sequence, std::size_t reserved, std::size_t positions) {
+  return evicting(positions - std::min(positions, reserved),
+                  [&] { return sequence.reserve(positions); });
 }
 
 Result<std::unique_ptr<Sequence>> SlotTable::acquire(std::size_t positions) {
@@ -337,7 +345,9 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
       cache_.name(its, old.isolation, old.ids);
       cache_.hold(its, old.sequence->shared_blocks());
     }
-    done = make_room(*old.sequence, std::max(positions, old.ids.size()));
+    // What it shares it has to have for itself.
+    done = make_room(*old.sequence, old.sequence->held_positions(),
+                     std::max(positions, old.ids.size()));
     cache_.release(its);
   } else if (auto fresh = acquire(positions)) {
     old.sequence = *std::move(fresh);

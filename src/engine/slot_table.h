@@ -57,15 +57,18 @@ class SlotTable final : public Slots {
 
   struct Place {
     std::size_t slot = 0;
-    std::unique_ptr<Sequence> sequence;  // has processed the first cached_tokens ids of the prompt
+    std::unique_ptr<Sequence> sequence;  // has processed the first cached_tokens ids of the text
     std::size_t cached_tokens = 0;
   };
-  // Returns a place for `job`, which holds the slot until give_back() and is started before info().
-  // Errors: those of StepModel::acquire; then nothing has changed, but without memory of the system
-  // what evicting() says. A job that found no place is refused again without a look as long as
-  // nothing has happened that might make one.
-  // REQUIRES: fewer jobs hold slots than there are.
-  [[nodiscard]] Result<Place> take(Job& job);
+  // Returns a place for `job`, with `positions` set aside, as many as its text has or more. It
+  // holds the slot until give_back() and is started before info(). Errors: those of
+  // StepModel::acquire; then nothing has changed, but without memory of the system what evicting()
+  // says. A job that found no place is refused again without a look as long as nothing has happened
+  // that might make one. REQUIRES: fewer jobs hold slots than there are.
+  [[nodiscard]] Result<Place> take(Job& job, std::size_t positions);
+  // Sets aside `positions` for a job that holds a slot, for which kept sequences and what is cached
+  // may go. Errors: as Sequence::reserve; as for take(), none has gone for positions then.
+  [[nodiscard]] Status grow(Job& job, std::size_t positions);
 
   // Returns how many of its next `count` ids `job` is to feed, so that the cache gets its part.
   [[nodiscard]] static std::size_t cut(const Job& job, std::size_t count) {
@@ -116,8 +119,8 @@ class SlotTable final : public Slots {
     Clock::TimePoint since{};  // when, for max_age
   };
 
-  // Returns the slot of the longest kept sequence that `request` goes on from.
-  [[nodiscard]] std::optional<std::size_t> find_prefix(const GenerateRequest& request) const;
+  // Returns the slot of the longest kept sequence that `job` goes on from.
+  [[nodiscard]] std::optional<std::size_t> find_prefix(const Job& job) const;
   [[nodiscard]] std::size_t empty_slot() const;
   // Forgets the sequence used longest ago. Returns false if none is kept.
   bool evict();
@@ -129,19 +132,21 @@ class SlotTable final : public Slots {
   // beside those whose positions were needed, because its memory might have done.
   template <class Attempt>
   auto evicting(std::size_t positions, const Attempt& attempt);
-  // Reserves for a sequence that is out of the table, for which kept ones may go. Errors: as
-  // Sequence::reserve, see evicting().
-  [[nodiscard]] Status make_room(Sequence& sequence, std::size_t positions);
+  // Reserves for a sequence that is out of the table and has `reserved` positions, for which kept
+  // ones may go. Errors: as Sequence::reserve, see evicting().
+  [[nodiscard]] Status make_room(Sequence& sequence, std::size_t reserved, std::size_t positions);
   // Returns a new sequence, for which kept ones may go. Errors: as StepModel::acquire, see
   // evicting().
   [[nodiscard]] Result<std::unique_ptr<Sequence>> acquire(std::size_t positions);
-  // What the cache knows of the job's prompt; nothing if it may not start from it.
+  // What the cache knows of the job's text; nothing if it may not start from it.
   [[nodiscard]] cache::PrefixTree::Match look_up(Job& job);
   // Returns a place that goes on from a kept sequence or starts from `match`, whichever is longer,
   // and has the cache count what it holds, on error too. Errors: likewise.
-  [[nodiscard]] Result<Place> place_for(cache::PrefixTree::Match match, Job& job);
-  [[nodiscard]] Result<Place> go_on_from(std::size_t slot, Job& job);
-  [[nodiscard]] Result<Place> start_from(const cache::PrefixTree::Match& match, Job& job);
+  [[nodiscard]] Result<Place> place_for(cache::PrefixTree::Match match, Job& job,
+                                        std::size_t positions);
+  [[nodiscard]] Result<Place> go_on_from(std::size_t slot, Job& job, std::size_t positions);
+  [[nodiscard]] Result<Place> start_from(const cache::PrefixTree::Match& match, Job& job,
+                                         std::size_t positions);
   [[nodiscard]] bool caches() const {
     return options_.reuse == PrefixReuse::kOn && cache_.enabled();
   }

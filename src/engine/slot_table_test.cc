@@ -38,7 +38,7 @@ struct SlotTableTest : ::testing::Test {
     GenerateRequest r = request(prompt);
     r.isolation = isolation;
     Job job = job_of(r);
-    auto place = *table.take(job);
+    auto place = *table.take(job, job.positions());
     const std::span rest = std::span(prompt).subspan(place.cached_tokens);
     EXPECT_TRUE(model.forward(std::vector<StepChunk>{{place.sequence.get(), rest, {}}}));
     table.give_back(place.slot, {std::move(place.sequence), prompt, isolation});
@@ -47,7 +47,7 @@ struct SlotTableTest : ::testing::Test {
   // Returns how many ids of the request need not be computed; what is kept goes or stays as for it.
   std::size_t cached(const GenerateRequest& r) {
     Job job = job_of(r);
-    auto place = *table.take(job);
+    auto place = *table.take(job, job.positions());
     table.give_back(place.slot, {});
     return place.cached_tokens;
   }
@@ -57,7 +57,7 @@ TEST_F(SlotTableTest, GoesOnFromTheLongestProperPrefix) {
   keep({1, 2, 3});
   keep({1, 2});
   Job job = job_of(request({1, 2, 3, 4, 5}));
-  auto place = *table.take(job);
+  auto place = *table.take(job, job.positions());
   EXPECT_EQ(place.cached_tokens, 3U);
   EXPECT_EQ(place.sequence->position(), 3U);
   EXPECT_EQ(table.kept(), 1U);
@@ -116,7 +116,7 @@ TEST_F(SlotTableTest, KeptSequencesGoForPositionsAndOnlyAsManyAsNeeded) {
   keep(Ids(30, 1));
   keep(Ids(20, 2));
   Job job = job_of(request(Ids(10, 3), 60));
-  const auto place = table.take(job);
+  const auto place = table.take(job, job.positions());
   ASSERT_TRUE(place);
   EXPECT_EQ(table.kept(), 1U);
   EXPECT_EQ(table.kept_positions(), 20U);
@@ -126,7 +126,7 @@ TEST_F(SlotTableTest, OthersGoForTheRoomOfTheAnswerThatGoesOn) {
   keep(Ids(30, 1));
   keep(Ids(40, 2));
   Job job = job_of(request(Ids(41, 2), 59));
-  const auto place = table.take(job);
+  const auto place = table.take(job, job.positions());
   ASSERT_TRUE(place);
   EXPECT_EQ(place->cached_tokens, 40U);
   EXPECT_EQ(table.kept(), 0U);
@@ -135,11 +135,11 @@ TEST_F(SlotTableTest, OthersGoForTheRoomOfTheAnswerThatGoesOn) {
 TEST_F(SlotTableTest, NothingGoesForARequestThatMustWait) {
   keep(Ids(10, 1));
   Job running = job_of(request(Ids(40, 2), 20));
-  const auto place = table.take(running);
+  const auto place = table.take(running, running.positions());
   ASSERT_TRUE(place);
   for (const TokenId id : {1U, 3U}) {  // one that could go on, and one that could not
     Job waiting = job_of(request(Ids(20, id), 30));
-    const auto none = table.take(waiting);
+    const auto none = table.take(waiting, waiting.positions());
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code, Errc::kResourceLimit);
     EXPECT_EQ(table.kept(), 1U);
@@ -150,7 +150,7 @@ TEST_F(SlotTableTest, NothingGoesForARequestThatMustWait) {
 TEST_F(SlotTableTest, KeepsNothingWhenOff) {
   SlotTable off(model, {.reuse = PrefixReuse::kOff});
   Job job = job_of(request({1, 2}));
-  auto place = *off.take(job);
+  auto place = *off.take(job, job.positions());
   off.give_back(place.slot, {std::move(place.sequence), {1, 2}, ""});
   EXPECT_EQ(off.kept(), 0U);
   EXPECT_EQ(model.free_positions(), 100U);
@@ -205,7 +205,7 @@ TEST_F(SlotTableTest, RestoreMakesRoomByForgettingOthersButNeverHarmsARequest) {
   EXPECT_EQ(table.info()[other].state, SlotState::kEmpty);
   table.erase_all();
   Job running = job_of(request(Ids(40, 3), 20));
-  const auto place = table.take(running);
+  const auto place = table.take(running, running.positions());
   ASSERT_TRUE(place);
   EXPECT_EQ(table.restore(1 - place->slot, saved).error().code, Errc::kResourceLimit);
   EXPECT_EQ(table.restore(place->slot, saved).error().message,
@@ -218,12 +218,12 @@ TEST_F(SlotTableTest, RestoreForWhichThereIsNoRoomForgetsNothing) {
   FakeModel three{{.context_tokens = 100, .slots = 3, .total_positions = 100}, observer};
   SlotTable other{three, {}};
   Job running = job_of(request(Ids(40, 3), 20));
-  const auto place = other.take(running);
+  const auto place = other.take(running, running.positions());
   ASSERT_TRUE(place);
   for (const TokenId id : {4U, 5U}) {
     GenerateRequest r = request(Ids(10, id));
     Job job = job_of(r);
-    auto kept = *other.take(job);
+    auto kept = *other.take(job, job.positions());
     ASSERT_TRUE(three.forward(std::vector<StepChunk>{{kept.sequence.get(), r.prompt, {}}}));
     other.give_back(kept.slot, {std::move(kept.sequence), r.prompt, ""});
   }
@@ -239,7 +239,7 @@ TEST_F(SlotTableTest, WithoutMemoryForASequenceOneGoesAndNotAll) {
   SlotTable other{four, {}};
   for (const TokenId id : {1U, 2U, 3U}) {
     Job job = job_of(request({id, id}));
-    auto place = *other.take(job);
+    auto place = *other.take(job, job.positions());
     const Ids ids{id, id};
     ASSERT_TRUE(four.forward(std::vector<StepChunk>{{place.sequence.get(), ids, {}}}));
     other.give_back(place.slot, {std::move(place.sequence), ids, ""});
@@ -247,13 +247,13 @@ TEST_F(SlotTableTest, WithoutMemoryForASequenceOneGoesAndNotAll) {
   std::size_t asked = 0;
   observer.before_acquire = [&] { return ++asked == 2; };  // the memory of the one that goes does
   Job job = job_of(request({7, 7}));
-  auto place = other.take(job);
+  auto place = other.take(job, job.positions());
   ASSERT_TRUE(place);
   EXPECT_EQ(other.kept(), 2U);
   place->sequence.reset();
   other.give_back(place->slot, {});
   observer.before_acquire = [&] { return ++asked == 0; };  // nothing does
-  const auto none = other.take(job);
+  const auto none = other.take(job, job.positions());
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "fake: the system has no memory");
   EXPECT_EQ(other.kept(), 1U);

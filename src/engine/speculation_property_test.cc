@@ -5,32 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <condition_variable>
 #include <cstdio>
-#include <mutex>
 #include <set>
 
 #include "base/rng.h"
+#include "engine/ask_all.h"
 #include "engine/engine.h"
 #include "engine/model_runner.h"
 #include "engine/scripted_constraint.h"
-#include "testing/paths.h"
 
 namespace daybreak::engine {
 namespace {
 
 using Ids = std::vector<TokenId>;
-
-struct Answer {
-  std::vector<TokenLogprob> tokens;  // and the bits of their log-probabilities
-  bool done = false;
-};
-
-std::shared_ptr<const model::Model> load(const std::string& name) {
-  auto loaded = model::Model::load(testing::source_path("testdata/checkpoints/" + name));
-  EXPECT_TRUE(loaded) << loaded.error().message;
-  return loaded ? std::shared_ptr<const model::Model>(*std::move(loaded)) : nullptr;
-}
 
 std::unique_ptr<Engine> start(const std::shared_ptr<const model::Model>& model,
                               const EngineOptions& options) {
@@ -42,32 +29,6 @@ std::unique_ptr<Engine> start(const std::shared_ptr<const model::Model>& model,
                                              .workspace_tokens = 16,
                                              .max_guesses = guesses ? 8U : 0U});
   return *Engine::start(std::move(runner), options);
-}
-
-// Submits all and waits for all; request `cancelled` is cancelled at its third token.
-std::vector<Answer> ask(Engine& engine, const std::vector<GenerateRequest>& requests,
-                        std::size_t cancelled) {
-  std::vector<Answer> answers(requests.size());
-  std::vector<RequestId> ids(requests.size());
-  std::mutex mutex;
-  std::condition_variable changed;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    std::unique_lock submitting(mutex);  // so that the callback finds the id
-    ids[i] = *engine.submit(requests[i], [&, i](const Update& update) {
-      const std::lock_guard lock(mutex);
-      for (const GeneratedToken& token : update.tokens) {
-        answers[i].tokens.push_back({token.id, token.logprob});
-      }
-      if (i == cancelled && answers[i].tokens.size() == 3) {
-        engine.cancel(ids[i]);
-      }
-      answers[i].done = update.finish.has_value();
-      changed.notify_all();
-    });
-  }
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return std::ranges::all_of(answers, &Answer::done); });
-  return answers;
 }
 
 // Prompts that repeat themselves, so that guesses are made; and answers of few ids, so that some
@@ -109,7 +70,7 @@ TEST(SpeculationProperty, AnswersHaveTheSameBitsWithAndWithoutGuesses) {
   std::uint64_t reused = 0;
   for (const char* name : kModels) {
     SCOPED_TRACE(name);
-    const auto model = load(name);
+    const auto model = load_model(std::string("testdata/checkpoints/") + name);
     ASSERT_NE(model, nullptr);
     const std::size_t vocab = model->config().vocab_size;
     const auto plain = start(model, {.prefix_reuse = PrefixReuse::kOff});
@@ -132,8 +93,8 @@ TEST(SpeculationProperty, AnswersHaveTheSameBitsWithAndWithoutGuesses) {
           requests.push_back(request(rng, vocab, shared));
         }
         const std::size_t cancelled = rng.below(8);
-        const std::vector<Answer> got = ask(*engine, requests, cancelled);
-        const std::vector<Answer> expected = ask(*plain, requests, requests.size());
+        const std::vector<Answer> got = ask_all(*engine, requests, cancelled);
+        const std::vector<Answer> expected = ask_all(*plain, requests);
         for (std::size_t i = 0; i < got.size(); ++i) {
           const std::size_t count =
               i == cancelled ? got[i].tokens.size() : expected[i].tokens.size();

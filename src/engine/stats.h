@@ -69,9 +69,10 @@ struct Stats {
   std::size_t block_positions = 0;  // positions come in blocks of so many; 0: not said
   bool draining = false;
   // Since start.
-  std::uint64_t submitted = 0;  // accepted by submit()
-  std::uint64_t rejected = 0;   // refused by submit()
-  std::uint64_t displaced = 0;  // lost their place in the queue; part of finished_error
+  std::uint64_t submitted = 0;    // accepted by submit()
+  std::uint64_t rejected = 0;     // refused by submit()
+  std::uint64_t displaced = 0;    // lost their place in the queue; part of finished_error
+  std::uint64_t preemptions = 0;  // of running requests, which wait again
   std::uint64_t finished_stop = 0;
   std::uint64_t finished_length = 0;
   std::uint64_t finished_cancelled = 0;

@@ -93,8 +93,6 @@ class StepModel {
   [[nodiscard]] virtual std::size_t free_positions() const = 0;
   // Positions are set aside in blocks of so many.
   [[nodiscard]] virtual std::size_t block_positions() const { return 1; }
-  // Positions that each of slots() sequences can have while all the others have as many.
-  [[nodiscard]] virtual std::size_t even_share() const = 0;
 
   // Returns an empty sequence with room for `positions` set aside.
   // Errors: kTooLarge (never possible), kResourceLimit (not now).

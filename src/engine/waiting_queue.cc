@@ -12,21 +12,27 @@ namespace {
 Clock::TimePoint rank(Clock::TimePoint submitted, int priority) {
   return submitted - priority * kPriorityAge;
 }
-Clock::TimePoint rank_of(const std::unique_ptr<Job>& job) {
-  return rank(job->times.submitted, job->request().priority);
+Clock::TimePoint rank_of(const Job& job) {
+  return rank(job.times.submitted, job.request().priority);
 }
 
 }  // namespace
 
+bool starts_before(const Job& one, const Job& other) {
+  return std::pair(rank_of(one), one.id()) < std::pair(rank_of(other), other.id());
+}
+
 void WaitingQueue::add(std::unique_ptr<Job> job) {
-  const auto place = std::ranges::upper_bound(jobs_, rank_of(job), {}, rank_of);
+  const auto place = std::ranges::upper_bound(
+      jobs_, *job, starts_before, [](const auto& waiting) -> const Job& { return *waiting; });
   jobs_.insert(place, std::move(job));
 }
 
 Job* WaitingQueue::find_displaceable(Clock::TimePoint now, int priority) const {
   const Clock::TimePoint its = rank(now, priority);
-  for (auto job = jobs_.rbegin(); job != jobs_.rend() && rank_of(*job) > its; ++job) {
-    if ((*job)->request().yields_place && !(*job)->displaced && !(*job)->cancelled) {
+  for (auto job = jobs_.rbegin(); job != jobs_.rend() && rank_of(**job) > its; ++job) {
+    const bool has_place = !(*job)->displaced && !(*job)->cancelled;
+    if (has_place && (*job)->request().yields_place && !(*job)->preempted()) {
       return job->get();
     }
   }

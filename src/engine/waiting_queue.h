@@ -7,7 +7,8 @@
 // that come more than kMaxPriority * kPriorityAge after it go behind it.
 //
 // A place in it can be given to one that comes: that of the last one that yields, if it would start
-// after the one that comes. It stays here, without a place, until it is told.
+// after the one that comes. It stays here, without a place, until it is told. One that has started
+// and was preempted never loses its place.
 
 #include <chrono>
 #include <cstddef>
@@ -20,6 +21,9 @@
 namespace daybreak::engine {
 
 inline constexpr std::chrono::seconds kPriorityAge{30};
+
+// The order: whether `one` starts before `other`. It is the same for two as long as they live.
+[[nodiscard]] bool starts_before(const Job& one, const Job& other);
 
 // Not thread-safe.
 class WaitingQueue {
