@@ -84,6 +84,14 @@ PrefixTree::Match PrefixTree::find(std::span<const BlockHash> chain) {
   return match;
 }
 
+std::vector<HeldPtr> PrefixTree::pages_of(std::span<const BlockHash> chain) {
+  std::vector<HeldPtr> pages;
+  for (const Node* node : path_of(chain)) {
+    pages.push_back(node->page);
+  }
+  return pages;
+}
+
 void PrefixTree::use(std::span<const BlockHash> chain) {
   const std::vector<Node*> path = path_of(chain);
   const std::size_t usable = usable_of(path);
@@ -119,7 +127,7 @@ void PrefixTree::release(const BlockHash& at, const void* page) {
 }
 
 void PrefixTree::tell_stored(Part part, const Node& node) const {
-  if (events_ != nullptr) {
+  if (tells_of(node)) {
     events_->stored(
         {.part = part,
          .hash = node.hash,
@@ -130,7 +138,7 @@ void PrefixTree::tell_stored(Part part, const Node& node) const {
 }
 
 void PrefixTree::tell_removed(Part part, const Node& node) const {
-  if (events_ != nullptr) {
+  if (tells_of(node)) {
     events_->removed(part, node.hash, node.scope);
   }
 }
@@ -174,6 +182,11 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
 bool PrefixTree::has_checkpoint(const BlockHash& at) const {
   const auto found = nodes_.find(at);
   return found != nodes_.end() && found->second.checkpoint != nullptr;
+}
+
+HeldPtr PrefixTree::checkpoint_at(const BlockHash& at) {
+  const Node* node = node_of(at);
+  return node == nullptr ? nullptr : node->checkpoint;
 }
 
 void PrefixTree::add_checkpoint(const BlockHash& at, HeldPtr checkpoint) {
@@ -274,6 +287,18 @@ std::size_t PrefixTree::erase_branches(const Goes& goes) {
 void PrefixTree::erase_branch(const BlockHash& first) {
   if (const Node* top = node_of(first); top != nullptr) {
     erase_branches([top](const Node& node) { return node.first == top; });
+  }
+}
+
+void PrefixTree::erase_below(const BlockHash& at) {
+  if (const Node* top = node_of(at); top != nullptr) {
+    erase_branches([top](const Node& node) {
+      const Node* above = &node;
+      while (above != nullptr && above->depth > top->depth) {
+        above = above->parent;
+      }
+      return above == top;
+    });
   }
 }
 

@@ -51,6 +51,12 @@ class PrefixTree {
   // Returns what a sequence with the blocks `chain` can start from. What it holds is not evicted as
   // long as it lives.
   [[nodiscard]] Match find(std::span<const BlockHash> chain);
+  // Returns the pages of the blocks of the chain that are in the tree, up to the first that is not.
+  [[nodiscard]] std::vector<HeldPtr> pages_of(std::span<const BlockHash> chain);
+  // Returns how many blocks of the chain lie before the deepest checkpoint among them.
+  [[nodiscard]] std::size_t usable(std::span<const BlockHash> chain) {
+    return usable_of(path_of(chain));
+  }
   // Says that a sequence with these blocks has started: what find() would give has been used, and
   // the blocks after it that are known.
   void use(std::span<const BlockHash> chain);
@@ -58,12 +64,14 @@ class PrefixTree {
   // Adds the page of block `index`, whose bytes are complete. Returns the page the tree has for
   // this block now: `page`, or the one it had, with the same bits; null if it takes no more blocks,
   // or the block before is not in it. `scope` is what erase_if() asks about; `ids` of the block are
-  // kept for events if it wants_ids(); else they need not be given.
+  // kept for events if it wants_ids(); else they need not be given. Nobody is told of a block
+  // without ids and of its checkpoint.
   HeldPtr publish(std::span<const BlockHash> chain, std::size_t index, HeldPtr page,
                   std::string_view scope, std::vector<TokenId> ids = {});
   [[nodiscard]] bool wants_ids() const { return events_ != nullptr; }
 
   [[nodiscard]] bool has_checkpoint(const BlockHash& at) const;
+  [[nodiscard]] HeldPtr checkpoint_at(const BlockHash& at);  // null: none
   // Adds a checkpoint at the end of block `at`. Does nothing if that is unknown or has one.
   void add_checkpoint(const BlockHash& at, HeldPtr checkpoint);
   // Takes a checkpoint away that a later one of the same sequence makes worthless.
@@ -79,6 +87,8 @@ class PrefixTree {
 
   // Forgets all that begins with block `first`, which is the first of a sequence.
   void erase_branch(const BlockHash& first);
+  // Forgets block `at`, what follows it, and nothing else.
+  void erase_below(const BlockHash& at);
   // Forgets what has not been used for `age`. Returns how many blocks that were.
   std::size_t erase_old(std::chrono::seconds age);
   // Forgets everything. Returns how many blocks that were.
@@ -149,6 +159,9 @@ class PrefixTree {
   // Runs `change` while the node is out of the orders, which it changes its place in.
   template <class Change>
   void reorder(Node& node, const Change& change);
+  [[nodiscard]] bool tells_of(const Node& node) const {
+    return events_ != nullptr && !node.ids.empty();
+  }
   void tell_stored(Part part, const Node& node) const;
   void tell_removed(Part part, const Node& node) const;
   bool evict_leaf(bool only_useless);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/hash.h"
+
 namespace daybreak::model {
 namespace {
 
@@ -32,23 +34,9 @@ void store(std::span<std::byte> bytes, std::size_t offset, T value) {
   std::memcpy(bytes.data() + offset, &value, sizeof(T));
 }
 
-// Finds damage, not malice. One multiply per word: a K3 state has 445 MB.
-std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
-  constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15u;
-  std::uint64_t hash = seed ^ bytes.size();
-  std::size_t at = 0;
-  for (; at + 8 <= bytes.size(); at += 8) {
-    hash = std::rotl(hash ^ load<std::uint64_t>(bytes, at), 29) * kPrime;
-  }
-  for (; at < bytes.size(); ++at) {
-    hash = std::rotl(hash ^ std::to_integer<std::uint64_t>(bytes[at]), 29) * kPrime;
-  }
-  return hash ^ (hash >> 32);
-}
-
 std::uint64_t checksum_of_state(std::span<const std::byte> bytes) {
-  const std::uint64_t header = checksum(bytes.first(kChecksumOffset), 0);
-  return checksum(bytes.subspan(kStateHeaderBytes), header);
+  const std::uint64_t header = word_checksum64(bytes.first(kChecksumOffset), 0);
+  return word_checksum64(bytes.subspan(kStateHeaderBytes), header);
 }
 
 // Returns false if the size does not fit 64 bits.
