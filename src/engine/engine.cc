@@ -55,12 +55,22 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
     return Error{Errc::kInvalidArgument, "max_sequences: expected 1 or more, found 0"};
   }
   DAYBREAK_TRY(cache::BlockHasher hasher, cache::BlockHasher::random());
-  return std::unique_ptr<Engine>(new Engine(std::move(model), options, hasher));
+  std::unique_ptr<cache::DiskStore> disk;
+  if (options.disk) {
+    DAYBREAK_TRY(disk, open_disk(*model, *options.disk, *options.clock));
+    hasher = disk->hasher();
+    if (options.owner_valid) {  // of keys that were revoked meanwhile
+      disk->erase_if(
+          [&](std::string_view scope) { return !options.owner_valid(std::string(scope)); });
+    }
+  }
+  return std::unique_ptr<Engine>(new Engine(std::move(model), options, hasher, std::move(disk)));
 }
 
 Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
-               const cache::BlockHasher& hasher)
+               const cache::BlockHasher& hasher, std::unique_ptr<cache::DiskStore> disk)
     : model_(std::move(model)),
+      disk_(std::move(disk)),
       options_(options),
       vocab_size_(model_->vocab_size()),
       context_tokens_(model_->context_tokens()),
@@ -74,13 +84,18 @@ Engine::Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
                        .clock = options.clock,
                        .checkpoint_interval = options.checkpoint_interval,
                        .hasher = hasher,
-                       .events = options.cache_events.get()}),
+                       .events = options.cache_events.get(),
+                       .disk = disk_.get(),
+                       .disk_min_tokens = options.disk ? options.disk->min_tokens : 0}),
       timeline_(options.timeline_steps, *options.clock) {
   stats_.slots = model_->slots();
   stats_.draft_tokens_at_most = slot_rows_ - 1;
   stats_.positions_total = model_->total_positions();
   stats_.block_positions = model_->block_positions();
   mask_workers_ = std::make_unique<MaskWorkers>(*options_.clock, [this] { happen(); });
+  if (disk_ != nullptr) {
+    disk_->start([this] { happen(); });
+  }
   thread_ = std::thread([this] { run(); });
 }
 
@@ -207,13 +222,17 @@ void Engine::run() {
       record_memory();
     }
     drop_given_up();
+    collect_loads();
     admit();
     busy = draw_all_due();
     busy = step() || busy;
     flush_cache_events();
   }
   run_tasks();
-  slots_.erase_all();
+  if (disk_ != nullptr) {
+    disk_->stop(kDiskPatience);
+  }
+  slots_.end();
   flush_cache_events();
   record_memory();
   mask_workers_.reset();  // before the jobs whose constraints they have
@@ -298,26 +317,40 @@ void Engine::remove_finished() {
   std::erase(running_, nullptr);
 }
 
+void Engine::collect_loads() {
+  if (disk_ == nullptr) {
+    return;
+  }
+  std::vector<Job*> aside;
+  {
+    const std::lock_guard lock(mutex_);
+    aside = waiting_.aside();
+  }
+  for (const double seconds : slots_.collect_loads(aside)) {
+    const std::lock_guard lock(mutex_);
+    stats_.disk_load_time.observe(seconds);
+  }
+}
+
 void Engine::admit() {
   while (running_.size() < model_->slots()) {
     Job* next = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (waiting_.empty()) {
-        return;
-      }
-      next = &waiting_.front();  // only this thread removes
+      next = waiting_.front();  // only this thread removes
     }
-    if (!admit_one(*next)) {
+    if (next == nullptr || (!slots_.fetch(*next) && !admit_one(*next))) {
       return;
     }
   }
 }
 
 bool Engine::admit_one(Job& next) {
+  const std::uint64_t holds = slots_.holds();
   Result<SlotTable::Place> place = place_for(next);
-  if (!place && place.error().code == Errc::kResourceLimit && !running_.empty()) {
-    return false;  // whoever runs will give its memory back
+  if (!place && place.error().code == Errc::kResourceLimit &&
+      (!running_.empty() || slots_.in_motion(holds))) {
+    return false;  // whoever runs will give its memory back, and so will the disk
   }
   std::unique_ptr<Job> job;
   {

@@ -30,11 +30,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/disk_tier.h"
 #include "engine/generator.h"
 #include "engine/job.h"
 #include "engine/mask_workers.h"
@@ -73,6 +75,8 @@ struct EngineOptions {
   // Told on the engine's thread what enters and leaves the prefix cache, a batch for each step;
   // cleared() first and last. Null: nobody.
   std::shared_ptr<cache::EventSink> cache_events = nullptr;
+  std::optional<DiskOptions> disk =
+      std::nullopt;  // the prefix cache's second tier; see disk_tier.h
   OwnerValidFn owner_valid = nullptr;
   std::size_t timeline_steps = 0;         // kept for steps(). 0 to kMaxTimelineSteps
   const Clock* clock = &Clock::steady();  // outlives the engine
@@ -80,7 +84,8 @@ struct EngineOptions {
 
 class Engine final : public Generator, public SlotControl {
  public:
-  // Errors: kInvalidArgument naming an option out of its range, or a model without slots.
+  // Errors: kInvalidArgument naming an option out of its range, or a model without slots; as
+  // open_disk.
   [[nodiscard]] static Result<std::unique_ptr<Engine>> start(std::unique_ptr<StepModel> model,
                                                              const EngineOptions& options);
   ~Engine() override;
@@ -99,7 +104,7 @@ class Engine final : public Generator, public SlotControl {
 
  private:
   Engine(std::unique_ptr<StepModel> model, const EngineOptions& options,
-         const cache::BlockHasher& hasher);
+         const cache::BlockHasher& hasher, std::unique_ptr<cache::DiskStore> disk);
 
   void happen();  // wakes the engine's thread; called by any
 
@@ -114,6 +119,7 @@ class Engine final : public Generator, public SlotControl {
   void drop_given_up();  // cancelled, or without a place in the queue
   // Destroys a finished job that is in no list, once no worker has its constraint.
   void discard(std::unique_ptr<Job> job);
+  void collect_loads();
   void admit();
   // Returns false if it has to wait.
   bool admit_one(Job& next);
@@ -156,6 +162,7 @@ class Engine final : public Generator, public SlotControl {
   void retire(Job& job, FinishReason reason);
 
   const std::unique_ptr<StepModel> model_;
+  const std::unique_ptr<cache::DiskStore> disk_;  // null: none
   const EngineOptions options_;
   const std::size_t vocab_size_;
   const std::size_t context_tokens_;

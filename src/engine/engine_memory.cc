@@ -28,6 +28,7 @@ void Engine::make_room(std::vector<Job*>& ready) {
 }
 
 void Engine::make_room(Job& job, std::vector<Job*>& ready) {
+  const std::uint64_t holds = slots_.holds();
   Status room = slots_.grow(job, job.positions_ahead(options_.answer_reserve));
   while (!room && job.position() == job.reserved) {
     room = slots_.grow(job, job.positions_ahead(1));
@@ -44,7 +45,7 @@ void Engine::make_room(Job& job, std::vector<Job*>& ready) {
     return;
   }
   std::erase(ready, &job);  // until somebody has given something back
-  if (running_.size() == 1) {
+  if (running_.size() == 1 && !slots_.in_motion(holds)) {
     finish(job, FinishReason::kError, &room.error());  // nobody will
     remove_finished();
   }
@@ -66,6 +67,7 @@ Status Engine::preempt(Job& job) {
                                 [&] { return Result(job.preempt()); }));
   slots_.give_back(job.slot(), std::move(left));
   job.trail = {};
+  job.fetched = false;
   job.reserved = 0;
   const std::lock_guard lock(mutex_);
   job.displaced = false;  // it started before it was told

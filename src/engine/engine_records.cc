@@ -11,6 +11,9 @@ Stats Engine::stats() const {
   Stats stats = stats_;
   stats.queued = waiting_.size();
   stats.draining = draining_;
+  if (disk_ != nullptr) {
+    stats.disk = disk_->stats();
+  }
   return stats;
 }
 

@@ -46,6 +46,30 @@ class FakeModel final : public StepModel {
     return made;
   }
 
+  std::optional<PartSizes> part_sizes() const override { return PartSizes{8, 16}; }
+  std::uint64_t state_fingerprint() const override { return options_.fingerprint; }
+  std::span<const std::byte> block_bytes(const void* block) const override {
+    return std::as_bytes(std::span(&static_cast<const FakeSequence::Block*>(block)->hash, 1));
+  }
+  std::span<const std::byte> checkpoint_bytes(const void* copy) const override {
+    return std::as_bytes(std::span(static_cast<const FakeSequence::Copy*>(copy)->words));
+  }
+  Result<BlankPart> blank_block() override {
+    if (free_positions() < cache::kBlockTokens) {
+      return Error{Errc::kResourceLimit, "fake: no memory now"};
+    }
+    *reserved_ += cache::kBlockTokens;
+    auto made = std::make_shared<FakeSequence::Block>(reserved_, 0);
+    return BlankPart{made, made->bytes()};
+  }
+  Result<BlankPart> blank_checkpoint(std::size_t /*position*/) override {
+    if (observer_->checkpoints == options_.checkpoints) {
+      return Error{Errc::kResourceLimit, "fake: no checkpoint now"};
+    }
+    auto made = std::make_shared<FakeSequence::Copy>(observer_, 0, 0);
+    return BlankPart{made, made->bytes()};
+  }
+
   Status forward(std::span<const StepChunk> chunks) override {
     if (observer_->before_step) {
       DAYBREAK_CHECK_OK(observer_->before_step(chunks));

@@ -5,6 +5,7 @@
 // checkpoints that know what they must be. A wrong one shows in every later row. Test code only.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -27,6 +28,7 @@ struct FakeModelOptions {
   std::size_t total_positions = 5000;
   std::size_t checkpoints = 0;
   std::size_t max_guesses = 0;
+  std::uint64_t fingerprint = 1;
 };
 
 // What happened, and what shall go wrong; outlives the model. Tests may share one between
@@ -55,6 +57,9 @@ struct FakeSequence final : Sequence {
   // Positions that sequences share; `hash` is of all ids up to its end.
   struct Block {
     Block(Reserved all, std::uint64_t h) : reserved(std::move(all)), hash(h) {}
+    [[nodiscard]] std::span<std::byte> bytes() {
+      return std::as_writable_bytes(std::span(&hash, 1));
+    }
     ~Block() { *reserved -= kBlock; }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
@@ -62,15 +67,15 @@ struct FakeSequence final : Sequence {
     std::uint64_t hash;
   };
   struct Copy {
-    Copy(FakeObserver* o, std::uint64_t h, std::size_t n) : observer(o), hash(h), length(n) {
+    Copy(FakeObserver* o, std::uint64_t h, std::size_t n) : observer(o), words{h, n} {
       ++observer->checkpoints;
     }
+    [[nodiscard]] std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(words)); }
     ~Copy() { --observer->checkpoints; }
     Copy(const Copy&) = delete;
     Copy& operator=(const Copy&) = delete;
     FakeObserver* observer;
-    std::uint64_t hash;
-    std::size_t length;
+    std::array<std::uint64_t, 2> words;  // hash, length
   };
 
   FakeSequence(FakeObserver* o, Reserved all, std::size_t positions, const FakeModelOptions& model)
@@ -84,8 +89,8 @@ struct FakeSequence final : Sequence {
   }
   void begin(const Beginning& beginning) {
     const auto& copy = *static_cast<const Copy*>(beginning.checkpoint.get());
-    hash = copy.hash;
-    length = copy.length;
+    hash = copy.words[0];
+    length = copy.words[1];
     for (const cache::HeldPtr& block : beginning.blocks) {
       blocks.push_back(std::static_pointer_cast<const Block>(block));
       ends.push_back(blocks.back()->hash);

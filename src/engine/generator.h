@@ -50,6 +50,9 @@ struct GenerateRequest {
   // Whose prompts may share what was computed: one request goes on from another's state only if
   // both have the same text here. No other effect.
   std::string isolation = {};
+  // Whether what is computed for it stays in memory: nothing of it is stored, and nobody is told
+  // what the prefix cache has of it. Requests with the same isolation have the same value here.
+  bool zero_retention = false;
   // The queue is in the order of this, higher first; see waiting_queue.h. 0 to kMaxPriority.
   int priority = 0;
   // Whether it may lose its place in a full queue to a request that would start before it: then it

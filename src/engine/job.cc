@@ -103,7 +103,7 @@ ProcessedSequence Job::leave() {
   const std::span<const TokenId> read = text().first(read_);
   ids.assign(read.begin(), read.end());
   ids.insert(ids.end(), fed_.begin(), fed_.end());
-  return {std::move(sequence_), std::move(ids), request_.isolation};
+  return {std::move(sequence_), std::move(ids), request_.isolation, request_.zero_retention};
 }
 
 ProcessedSequence Job::preempt() {

@@ -28,8 +28,9 @@ namespace daybreak::engine {
 // A sequence and what it has processed.
 struct ProcessedSequence {
   std::unique_ptr<Sequence> sequence;
-  std::vector<TokenId> ids;  // sequence->position() of them
-  std::string isolation;     // of the request, see GenerateRequest
+  std::vector<TokenId> ids;     // sequence->position() of them
+  std::string isolation;        // of the request, see GenerateRequest
+  bool zero_retention = false;  // likewise
 };
 
 // Used by the engine's thread only, except `cancelled` and `complete`. While mask_task is busy
@@ -164,6 +165,9 @@ class Job {
 
   PrefixTrail trail;         // its part in the prefix cache
   std::size_t reserved = 0;  // positions set aside, while it has a sequence
+  bool aside = false;        // it waits for a load, and others go on; see SlotTable::fetch()
+  bool fetched = false;      // it does not look at the disk any more
+  std::optional<cache::BlockHash> awaited;  // the end of what it waits for; none: any load
   // As the slot table was, see SlotTable::take(), when it had no place for the job.
   std::optional<std::uint64_t> refused_at;
 

@@ -127,6 +127,29 @@ Result<std::unique_ptr<Sequence>> ModelRunner::acquire_from(const Beginning& beg
   return std::unique_ptr<Sequence>(std::make_unique<ModelSequence>(std::move(state), max_guesses_));
 }
 
+std::optional<PartSizes> ModelRunner::part_sizes() const {
+  return PartSizes{.block = pool_.layout().page_floats() * sizeof(float),
+                   .checkpoint = pool_.layout().slot_floats() * sizeof(float)};
+}
+
+std::span<const std::byte> ModelRunner::block_bytes(const void* block) const {
+  return std::as_bytes(static_cast<const model::SharedPage*>(block)->floats());
+}
+
+std::span<const std::byte> ModelRunner::checkpoint_bytes(const void* checkpoint) const {
+  return std::as_bytes(static_cast<const model::StateCheckpoint*>(checkpoint)->floats());
+}
+
+Result<BlankPart> ModelRunner::blank_block() {
+  DAYBREAK_TRY(model::Blank<model::SharedPage> blank, pool_.blank_page());
+  return BlankPart{std::move(blank.shared), std::as_writable_bytes(blank.floats)};
+}
+
+Result<BlankPart> ModelRunner::blank_checkpoint(std::size_t position) {
+  DAYBREAK_TRY(model::Blank<model::StateCheckpoint> blank, pool_.blank_checkpoint(position));
+  return BlankPart{std::move(blank.shared), std::as_writable_bytes(blank.floats)};
+}
+
 Status ModelRunner::forward(std::span<const StepChunk> chunks) {
   std::vector<model::Chunk> work;
   work.reserve(chunks.size());

@@ -52,6 +52,12 @@ class ModelRunner final : public StepModel {
   std::size_t checkpoints() const override { return pool_.checkpoints(); }
   Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
                                                  std::size_t positions) override;
+  std::optional<PartSizes> part_sizes() const override;
+  std::uint64_t state_fingerprint() const override { return pool_.layout().fingerprint; }
+  std::span<const std::byte> block_bytes(const void* block) const override;
+  std::span<const std::byte> checkpoint_bytes(const void* checkpoint) const override;
+  Result<BlankPart> blank_block() override;
+  Result<BlankPart> blank_checkpoint(std::size_t position) override;
   std::size_t max_guesses() const override { return max_guesses_; }
   // A row of logits that is not finite is delivered as it is: the sampler refuses it, and the other
   // rows of the batch are good.

@@ -17,7 +17,11 @@ std::size_t usable_blocks(std::size_t prompt_tokens) { return (prompt_tokens - 1
 PrefixCache::PrefixCache(StepModel& model, const PrefixCacheOptions& options)
     : model_(model),
       options_(options),
-      tree_(model.total_positions() / kBlockTokens, *options.clock, options.events) {}
+      tree_(model.total_positions() / kBlockTokens, *options.clock, options.events) {
+  if (options.disk != nullptr) {
+    disk_.emplace(model, tree_, *options.disk, options.disk_min_tokens);
+  }
+}
 
 void PrefixCache::name(PrefixTrail& trail, std::string_view scope,
                        std::span<const TokenId> prompt) const {
@@ -102,6 +106,9 @@ bool PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& i
     if (index == trail.chain.size()) {
       options_.hasher.append(trail.chain, trail.scope, ids);
     }
+    if (trail.zero_retention) {
+      ids.clear();  // so that nobody is told
+    }
     cache::HeldPtr block = sequence.share_block(index);
     const cache::HeldPtr kept =
         tree_.publish(trail.chain, index, block, trail.scope, std::move(ids));
@@ -123,7 +130,9 @@ bool PrefixCache::publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& i
 bool PrefixCache::mark(PrefixTrail& trail, const Sequence& sequence, bool reading) {
   const cache::BlockHash& at = trail.chain[trail.published - 1];
   if (!trail.stops.empty() && trail.stops.back() == sequence.position()) {
-    return add_checkpoint(at, sequence);
+    const bool added = add_checkpoint(at, sequence);
+    spill(trail, trail.published);
+    return added;
   }
   if (reading || tree_.has_checkpoint(at)) {
     return false;
@@ -149,13 +158,58 @@ bool PrefixCache::add_checkpoint(const cache::BlockHash& at, const Sequence& seq
   return made.has_value();
 }
 
-void PrefixCache::distrust(const PrefixTrail& trail) {
-  if (!trail.chain.empty()) {
-    tree_.erase_branch(trail.chain.front());
+void PrefixCache::spill(const PrefixTrail& trail, std::size_t blocks) {
+  if (disk_ && !trail.zero_retention) {
+    disk_->spill(std::span(trail.chain).first(blocks), trail.scope);
   }
 }
 
-std::size_t PrefixCache::erase_all() { return tree_.erase_all(); }
+void PrefixCache::finished(const PrefixTrail& trail) {
+  if (trail.moving) {
+    spill(trail, *trail.moving + 1);
+  }
+}
+
+void PrefixCache::distrust(const PrefixTrail& trail) {
+  if (!trail.chain.empty()) {
+    tree_.erase_branch(trail.chain.front());
+    if (disk_) {
+      disk_->erase_branch(trail.chain.front());
+    }
+  }
+}
+
+std::size_t PrefixCache::erase_all() {
+  if (disk_) {
+    disk_->erase_all();
+  }
+  return tree_.erase_all();
+}
+
+std::size_t PrefixCache::erase_if(const std::function<bool(std::string_view scope)>& goes) {
+  if (disk_) {
+    disk_->erase_if(goes);
+  }
+  return tree_.erase_if(goes);
+}
+
+void PrefixCache::end() {
+  if (disk_) {
+    disk_->end();
+  }
+  tree_.erase_all();
+}
+
+std::span<const cache::BlockHash> PrefixCache::loadable(const PrefixTrail& trail,
+                                                        std::size_t prompt_tokens,
+                                                        std::size_t here) const {
+  const auto chain = std::span(trail.chain).first(usable_blocks(prompt_tokens));
+  return trail.zero_retention ? chain.first(0) : chain.first(disk_->usable(chain, here));
+}
+
+std::size_t PrefixCache::usable(const PrefixTrail& trail, std::size_t prompt_tokens) {
+  return tree_.usable(std::span(trail.chain).first(usable_blocks(prompt_tokens)));
+}
 
 std::size_t PrefixCache::erase_old() {
   if (stats().blocks == 0 || options_.clock->now() < next_sweep_) {

@@ -9,8 +9,9 @@
 //     prompts share will be shared by a third;
 //   - every `interval` tokens of a prompt;
 //   - at the last block end of the answer so far, moving with it.
-// A sequence that starts from the cache has the bits of one that does not. Used from the engine's
-// thread only.
+// A sequence that starts from the cache has the bits of one that does not. With a disk these
+// checkpoints are stored there too (disk_tier.h); of those that move with an answer the last one.
+// Used from the engine's thread only.
 
 #include <chrono>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include "base/clock.h"
 #include "cache/block_hash.h"
 #include "cache/prefix_tree.h"
+#include "engine/disk_tier.h"
 #include "engine/step_model.h"
 
 namespace daybreak::engine {
@@ -37,6 +39,8 @@ struct PrefixCacheOptions {
   std::chrono::seconds max_age{3600};     // of what nobody starts from
   const Clock* clock = &Clock::steady();  // outlives the cache
   cache::EventSink* events = nullptr;     // likewise; told of every change
+  cache::DiskStore* disk = nullptr;       // likewise; null: nothing is on disk
+  std::size_t disk_min_tokens = 0;        // see DiskOptions
 };
 
 // One sequence's part in the cache.
@@ -48,6 +52,7 @@ struct PrefixTrail {
   std::vector<std::size_t> stops;       // positions where a checkpoint is to be made, the next last
   std::optional<std::size_t> moving;    // the block of the answer that has its moving checkpoint
   bool ended = false;                   // the tree takes no more of it
+  bool zero_retention = false;          // it is in memory only, and nobody is told of it
 };
 
 class PrefixCache {
@@ -66,6 +71,8 @@ class PrefixCache {
   // release().
   void hold(PrefixTrail& trail, std::vector<const void*> pages);
   void release(PrefixTrail& trail);
+  // Says that the sequence has ended well: its moving checkpoint stays where it is.
+  void finished(const PrefixTrail& trail);
   // Plans the checkpoints of a sequence that starts at `position`, of which find() knew `known`
   // blocks, and counts that as a use of them. REQUIRES: name().
   void start(PrefixTrail& trail, std::size_t known, std::size_t position,
@@ -90,10 +97,26 @@ class PrefixCache {
   }
 
   std::size_t erase_old();
+  // These forget what is on disk too.
   std::size_t erase_all();
-  std::size_t erase_if(const std::function<bool(std::string_view scope)>& goes) {
-    return tree_.erase_if(goes);
+  std::size_t erase_if(const std::function<bool(std::string_view scope)>& goes);
+  // Forgets what is in memory, at the end.
+  void end();
+
+  // Null without a disk.
+  [[nodiscard]] DiskTier* disk() { return disk_ ? &*disk_ : nullptr; }
+  [[nodiscard]] const DiskTier* disk() const { return disk_ ? &*disk_ : nullptr; }
+  // Returns the blocks that a sequence with a prompt of that many ids could start after if they
+  // were loaded, when it can start `here`; empty: not enough more. REQUIRES: name(), disk().
+  [[nodiscard]] std::span<const cache::BlockHash> loadable(const PrefixTrail& trail,
+                                                           std::size_t prompt_tokens,
+                                                           std::size_t here) const;
+  // Returns how many of its blocks a sequence could start after now. REQUIRES: name().
+  [[nodiscard]] std::size_t usable(const PrefixTrail& trail, std::size_t prompt_tokens);
+  [[nodiscard]] std::vector<cache::HeldPtr> pages_of(std::span<const cache::BlockHash> chain) {
+    return tree_.pages_of(chain);
   }
+  [[nodiscard]] bool wants_ids() const { return tree_.wants_ids(); }
   [[nodiscard]] std::optional<Clock::TimePoint> next_end() const;
   // Returns how many blocks of the cache no running sequence has.
   [[nodiscard]] std::size_t idle_blocks() const { return tree_.idle_pages(); }
@@ -105,11 +128,13 @@ class PrefixCache {
   bool publish(PrefixTrail& trail, Sequence& sequence, const IdsFn& ids_of);
   bool mark(PrefixTrail& trail, const Sequence& sequence, bool reading);
   bool add_checkpoint(const cache::BlockHash& at, const Sequence& sequence);
+  void spill(const PrefixTrail& trail, std::size_t blocks);
   void hold_published(PrefixTrail& trail, const void* page);
 
   StepModel& model_;
   const PrefixCacheOptions options_;
   cache::PrefixTree tree_;
+  std::optional<DiskTier> disk_;
   Clock::TimePoint next_sweep_{};  // nothing is too old before
 };
 

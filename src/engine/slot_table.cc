@@ -59,7 +59,9 @@ SlotTable::SlotTable(StepModel& model, KeepOptions options)
                      .interval = options_.checkpoint_interval,
                      .max_age = options_.max_age,
                      .clock = options_.clock,
-                     .events = options_.events}) {}
+                     .events = options_.events,
+                     .disk = options_.disk,
+                     .disk_min_tokens = options_.disk_min_tokens}) {}
 
 bool SlotTable::may_reuse(const GenerateRequest& request) const {
   // The rows that log-probabilities of the prompt come from are not kept.
@@ -95,6 +97,7 @@ Status SlotTable::grow(Job& job, std::size_t positions) {
 cache::PrefixTree::Match SlotTable::look_up(Job& job) {
   const GenerateRequest& request = job.request();
   if (caches()) {
+    job.trail.zero_retention = request.zero_retention;
     cache_.name(job.trail, request.isolation, job.text());
     if (may_reuse(request)) {
       return cache_.find(job.trail, job.text().size());
@@ -147,6 +150,75 @@ Result<SlotTable::Place> SlotTable::start_from(const cache::PrefixTree::Match& m
   return place;
 }
 
+bool SlotTable::fetch(Job& job) {
+  const GenerateRequest& request = job.request();
+  DiskTier* const disk = cache_.disk();
+  if (disk == nullptr || !caches() || !may_reuse(request) || request.zero_retention ||
+      job.fetched || job.refused_at == changes_) {
+    return false;
+  }
+  cache_.name(job.trail, request.isolation, job.text());
+  const auto kept = find_prefix(job);
+  const std::size_t here = std::max(cache_.usable(job.trail, job.text().size()),
+                                    kept ? slots_[*kept].kept.ids.size() / cache::kBlockTokens : 0);
+  const auto chain = cache_.loadable(job.trail, job.text().size(), here);
+  if (chain.empty()) {
+    job.fetched = true;
+    return false;
+  }
+  if (!disk->loading(chain.back())) {
+    if (disk->full()) {
+      job.aside = true;
+      job.awaited = std::nullopt;
+      return true;
+    }
+    if (const Status begun = begin_load(job, chain); !begun) {
+      // Without positions take() finds none either, and both are asked again.
+      job.fetched = begun.error().code != Errc::kResourceLimit;
+      return false;
+    }
+  }
+  job.fetched = true;
+  job.aside = true;
+  job.awaited = chain.back();
+  return true;
+}
+
+Status SlotTable::begin_load(const Job& job, std::span<const cache::BlockHash> chain) {
+  // What is there of it stays while other things go.
+  const std::vector<cache::HeldPtr> there = cache_.pages_of(chain);
+  const std::size_t positions = (chain.size() - there.size()) * cache::kBlockTokens;
+  if (!can_free(job.text().size() - there.size() * cache::kBlockTokens)) {
+    return Error{Errc::kResourceLimit, "no place for the request as things stand"};
+  }
+  const std::span<const TokenId> text = job.text();
+  return evicting(positions, [&] {
+    std::vector<TokenId> ids;
+    if (cache_.wants_ids()) {
+      const auto read = text.first(chain.size() * cache::kBlockTokens);
+      ids.assign(read.begin(), read.end());
+    }
+    return cache_.disk()->begin(chain, job.request().isolation, std::move(ids));
+  });
+}
+
+std::vector<double> SlotTable::collect_loads(std::span<Job* const> aside) {
+  DiskTier* const disk = cache_.disk();
+  if (disk == nullptr) {
+    return {};
+  }
+  const std::uint64_t holds_before = std::exchange(holds_, disk->holds());
+  changes_ += holds_ == holds_before ? 0 : 1;
+  std::vector<double> ended = disk->collect();
+  if (!ended.empty()) {
+    ++changes_;
+    for (Job* job : aside) {
+      job->aside = job->awaited && disk->loading(*job->awaited);
+    }
+  }
+  return ended;
+}
+
 void SlotTable::advanced(Job& job) {
   if (caches() && cache_.advanced(job.trail, job.sequence(), job.reading(), [&](std::size_t first) {
         return job.processed(first, cache::kBlockTokens);
@@ -157,12 +229,16 @@ void SlotTable::advanced(Job& job) {
 
 void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   ++changes_;
-  if (Job* const job = std::exchange(slots_[slot].job, nullptr); job != nullptr) {
+  Job* const job = std::exchange(slots_[slot].job, nullptr);
+  if (job != nullptr) {
     cache_.release(job->trail);
   }
   if (!owner_valid(left.isolation)) {
     cache_.erase_if([&](std::string_view scope) { return scope == left.isolation; });
     return;
+  }
+  if (job != nullptr && left.sequence != nullptr) {
+    cache_.finished(job->trail);
   }
   if (options_.reuse == PrefixReuse::kOff || left.ids.empty()) {
     return;
@@ -236,6 +312,19 @@ std::size_t SlotTable::erase_unwanted() {
   ++changes_;
   cache_.erase_if([&](std::string_view scope) { return !owner_valid(std::string(scope)); });
   return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.isolation); });
+}
+
+void SlotTable::when_gone(std::function<void()> then) {
+  if (cache_.disk() == nullptr) {
+    then();
+  } else {
+    cache_.disk()->when_gone(std::move(then));
+  }
+}
+
+void SlotTable::end() {
+  cache_.end();
+  erase_if([](const Slot&) { return true; });
 }
 
 std::size_t SlotTable::erase_all() {
@@ -318,6 +407,10 @@ Result<SavedSequence> SlotTable::save(std::size_t slot) const {
     return Error{Errc::kInvalidArgument,
                  fmt::format("slot {}: expected a kept sequence, found none", slot)};
   }
+  if (kept.zero_retention) {
+    return Error{Errc::kPermission,
+                 fmt::format("slot {}: its sequence is of a key with zero retention", slot)};
+  }
   return or_out_of_memory(Errc::kUnavailable, fmt::format("slot {}", slot), [&] {
     return Result(SavedSequence{kept.isolation, kept.ids, kept.sequence->save()});
   });
@@ -364,7 +457,7 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
                  fmt::format("saved slot: expected {} positions, one per id, found {}", positions,
                              old.sequence->position())};
   }
-  give_back(slot, {std::move(old.sequence), std::move(saved.ids), std::move(saved.text)});
+  give_back(slot, {std::move(old.sequence), std::move(saved.ids), std::move(saved.text), false});
   return ok();
 }
 

@@ -48,6 +48,8 @@ struct KeepOptions {
   std::size_t checkpoint_interval = kCheckpointInterval;  // see PrefixCacheOptions
   cache::BlockHasher hasher{cache::BlockHasher::Key{}};   // names what is cached
   cache::EventSink* events = nullptr;                     // see PrefixCacheOptions
+  cache::DiskStore* disk = nullptr;                       // likewise
+  std::size_t disk_min_tokens = 0;
 };
 
 class SlotTable final : public Slots {
@@ -69,6 +71,24 @@ class SlotTable final : public Slots {
   // Sets aside `positions` for a job that holds a slot, for which kept sequences and what is cached
   // may go. Errors: as Sequence::reserve; as for take(), none has gone for positions then.
   [[nodiscard]] Status grow(Job& job, std::size_t positions);
+
+  // Has what the disk has of the job's prompt, and memory and kept sequences have not, loaded.
+  // Returns whether the job waits for that: it is aside until collect_loads(). To be asked before
+  // take().
+  [[nodiscard]] bool fetch(Job& job);
+  // Takes over what has been loaded, and lets those of `aside` go on that waited for it. Returns
+  // the seconds of each load that has ended.
+  std::vector<double> collect_loads(std::span<Job* const> aside);
+  // Whether a request that found no place though nobody runs has to wait for the disk to let go of
+  // memory; `holds_before`: holds() before it looked.
+  [[nodiscard]] bool in_motion(std::uint64_t holds_before) const {
+    return cache_.disk() != nullptr && cache_.disk()->in_motion(holds_before);
+  }
+  [[nodiscard]] std::uint64_t holds() const {
+    return cache_.disk() == nullptr ? 0 : cache_.disk()->holds();
+  }
+  // Forgets all that is in memory, at the end.
+  void end();
 
   // Returns how many of its next `count` ids `job` is to feed, so that the cache gets its part.
   [[nodiscard]] static std::size_t cut(const Job& job, std::size_t count) {
@@ -109,6 +129,7 @@ class SlotTable final : public Slots {
   Result<std::size_t> erase(std::size_t slot) override;
   std::size_t erase_all() override;
   std::size_t erase_unwanted() override;
+  void when_gone(std::function<void()> then) override;
 
  private:
   struct Slot {
@@ -147,6 +168,8 @@ class SlotTable final : public Slots {
   [[nodiscard]] Result<Place> go_on_from(std::size_t slot, Job& job, std::size_t positions);
   [[nodiscard]] Result<Place> start_from(const cache::PrefixTree::Match& match, Job& job,
                                          std::size_t positions);
+  // Begins to load `chain`, for which kept and cached things may go. Errors: as DiskTier::begin.
+  [[nodiscard]] Status begin_load(const Job& job, std::span<const cache::BlockHash> chain);
   [[nodiscard]] bool caches() const {
     return options_.reuse == PrefixReuse::kOn && cache_.enabled();
   }
@@ -163,6 +186,7 @@ class SlotTable final : public Slots {
   PrefixCache cache_;
   std::uint64_t clock_ = 0;
   std::uint64_t changes_ = 0;  // that might make a place for a job that found none
+  std::uint64_t holds_ = 0;    // of the disk, as of the last look
 };
 
 }  // namespace daybreak::engine

@@ -51,7 +51,8 @@ class Slots {
   [[nodiscard]] virtual std::vector<SlotInfo> info() const = 0;
 
   // Returns a copy of the kept sequence. Errors: kNotFound (no such slot), kInvalidArgument (it
-  // keeps none), kUnavailable (it answers a request, or there is no memory for the copy).
+  // keeps none), kUnavailable (it answers a request, or there is no memory for the copy),
+  // kPermission (it is of a request with zero retention).
   [[nodiscard]] virtual Result<SavedSequence> save(std::size_t slot) const = 0;
 
   // Keeps `saved` in the slot in place of what it keeps; sequences kept elsewhere may go to make
@@ -73,6 +74,9 @@ class Slots {
   // what the prefix cache has of such owners.
   // Returns how many there were. Later ones are asked about at the end of their request.
   virtual std::size_t erase_unwanted() = 0;
+
+  // Has `then` called, by any thread and soon, when what these forgot is gone from the disk too.
+  virtual void when_gone(std::function<void()> then) { then(); }
 };
 
 class SlotControl {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fixed_histogram.h"
+#include "cache/disk_jobs.h"
 
 namespace daybreak::engine {
 
@@ -68,6 +69,7 @@ struct Stats {
   std::size_t positions_total = 0;
   std::size_t block_positions = 0;  // positions come in blocks of so many; 0: not said
   bool draining = false;
+  std::optional<cache::DiskStats> disk;  // nothing: the prefix cache has none
   // Since start.
   std::uint64_t submitted = 0;    // accepted by submit()
   std::uint64_t rejected = 0;     // refused by submit()
@@ -101,8 +103,9 @@ struct Stats {
   FixedHistogram<kFirstTokenBounds> time_to_first_token;  // submit() -> first token
   FixedHistogram<kTokenGapBounds> time_per_output_token;  // each later token, from the one before
   FixedHistogram<kMaskBounds> mask_time;                  // a constraint's work for one token
-  FixedHistogram<kRequestBounds> request_time;            // submit() -> finished, any reason
-  FixedHistogram<kStepTokenBounds> step_tokens;           // ids fed in one step
+  FixedHistogram<kFirstTokenBounds> disk_load_time;  // of a beginning from the disk, good or bad
+  FixedHistogram<kRequestBounds> request_time;       // submit() -> finished, any reason
+  FixedHistogram<kStepTokenBounds> step_tokens;      // ids fed in one step
   // Of requests that ended with kStop or kLength. The times: of those that drew a token.
   FixedHistogram<kRequestTokenBounds> request_prompt_tokens;
   FixedHistogram<kRequestTokenBounds> request_computed_prompt_tokens;

@@ -6,7 +6,9 @@
 // one thread at a time.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -65,6 +67,19 @@ struct Beginning {
   std::span<const cache::HeldPtr> blocks;
 };
 
+// Bytes of the parts that sequences share.
+struct PartSizes {
+  std::size_t block = 0;
+  std::size_t checkpoint = 0;
+};
+
+// A block or a checkpoint that comes from elsewhere: nobody else may have it before all its bytes
+// are written.
+struct BlankPart {
+  cache::HeldPtr held;
+  std::span<std::byte> bytes;
+};
+
 // The next ids of one sequence.
 struct StepChunk {
   Sequence* sequence = nullptr;
@@ -106,6 +121,17 @@ class StepModel {
   [[nodiscard]] virtual Result<std::unique_ptr<Sequence>> acquire_from(const Beginning& beginning,
                                                                        std::size_t positions) = 0;
 
+  // Parts as bytes, which are good in any process whose model has the same state_fingerprint() and
+  // sizes. Without part_sizes() nothing of this is ever called.
+  [[nodiscard]] virtual std::optional<PartSizes> part_sizes() const { return std::nullopt; }
+  [[nodiscard]] virtual std::uint64_t state_fingerprint() const { return 0; }
+  // As long as the part lives. The part is of this model.
+  [[nodiscard]] virtual std::span<const std::byte> block_bytes(const void* block) const;
+  [[nodiscard]] virtual std::span<const std::byte> checkpoint_bytes(const void* checkpoint) const;
+  // Errors: kResourceLimit.
+  [[nodiscard]] virtual Result<BlankPart> blank_block();
+  [[nodiscard]] virtual Result<BlankPart> blank_checkpoint(std::size_t position);
+
   // Guesses that a chunk may end in; 0: none, and what is said of them in Sequence is never called.
   [[nodiscard]] virtual std::size_t max_guesses() const { return 0; }
 
@@ -113,5 +139,16 @@ class StepModel {
   // where it was and can be tried again.
   [[nodiscard]] virtual Status forward(std::span<const StepChunk> chunks) = 0;
 };
+
+inline std::span<const std::byte> StepModel::block_bytes(const void* /*block*/) const { return {}; }
+inline std::span<const std::byte> StepModel::checkpoint_bytes(const void* /*checkpoint*/) const {
+  return {};
+}
+inline Result<BlankPart> StepModel::blank_block() {
+  return Error{Errc::kUnsupported, "this model has no parts as bytes"};
+}
+inline Result<BlankPart> StepModel::blank_checkpoint(std::size_t /*position*/) {
+  return Error{Errc::kUnsupported, "this model has no parts as bytes"};
+}
 
 }  // namespace daybreak::engine

@@ -28,6 +28,21 @@ void WaitingQueue::add(std::unique_ptr<Job> job) {
   jobs_.insert(place, std::move(job));
 }
 
+Job* WaitingQueue::front() const {
+  const auto first = std::ranges::find_if(jobs_, [](const auto& job) { return !job->aside; });
+  return first == jobs_.end() ? nullptr : first->get();
+}
+
+std::vector<Job*> WaitingQueue::aside() const {
+  std::vector<Job*> out;
+  for (const std::unique_ptr<Job>& job : jobs_) {
+    if (job->aside) {
+      out.push_back(job.get());
+    }
+  }
+  return out;
+}
+
 Job* WaitingQueue::find_displaceable(Clock::TimePoint now, int priority) const {
   const Clock::TimePoint its = rank(now, priority);
   for (auto job = jobs_.rbegin(); job != jobs_.rend() && rank_of(**job) > its; ++job) {

@@ -33,8 +33,10 @@ class WaitingQueue {
   [[nodiscard]] bool empty() const { return jobs_.empty(); }
   // Those that have a place.
   [[nodiscard]] std::size_t size() const { return jobs_.size() - displaced_; }
-  // REQUIRES: !empty().
-  [[nodiscard]] Job& front() const { return *jobs_.front(); }
+  // Returns the first that does not wait aside; null: none.
+  [[nodiscard]] Job* front() const;
+  // Returns all that wait aside. A job does so by the engine's thread only.
+  [[nodiscard]] std::vector<Job*> aside() const;
 
   // Returns who has the place that a request of this priority that comes `now` may take; null:
   // nobody.

@@ -21,7 +21,7 @@ std::unique_ptr<Job> job(std::uint64_t id, int priority, int at, bool yields_pla
 std::vector<std::uint64_t> order(WaitingQueue& queue) {
   std::vector<std::uint64_t> out;
   while (!queue.empty()) {
-    out.push_back(static_cast<std::uint64_t>(queue.remove(queue.front())->id()));
+    out.push_back(static_cast<std::uint64_t>(queue.remove(*queue.front())->id()));
   }
   return out;
 }
@@ -53,7 +53,7 @@ TEST(WaitingQueue, CancelledOnesLeaveAndTheOthersKeepTheirOrder) {
   for (std::uint64_t id = 1; id <= 4; ++id) {
     queue.add(job(id, 0, 0));
   }
-  queue.front().cancelled = true;
+  queue.front()->cancelled = true;
   EXPECT_EQ(queue.remove_dropped().size(), 1U);
   EXPECT_EQ(queue.size(), 3U);
   EXPECT_EQ(order(queue), (std::vector<std::uint64_t>{2, 3, 4}));

@@ -23,6 +23,9 @@ class SharedPage {
   SharedPage& operator=(const SharedPage&) = delete;
 
   [[nodiscard]] const Loan& loan() const { return page_; }
+  [[nodiscard]] std::span<const float> floats() const {
+    return {page_.data, arena_->layout().page_floats()};
+  }
   [[nodiscard]] const StateArena* arena() const { return arena_.get(); }
 
  private:
@@ -52,6 +55,14 @@ class StateCheckpoint {
   const std::shared_ptr<StateArena> arena_;
   const Loan slot_;
   const std::size_t position_;
+};
+
+// What is going to be one of these once all its floats are written; until then nobody else may have
+// it.
+template <class Shared>
+struct Blank {
+  std::shared_ptr<const Shared> shared;
+  std::span<float> floats;
 };
 
 }  // namespace daybreak::model

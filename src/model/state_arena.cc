@@ -59,17 +59,31 @@ void StateArena::give_back_slot(Loan slot) {
   take_back(slots_, slot);
 }
 
-Result<Loan> StateArena::take_checkpoint(const Loan& source) {
+Result<Loan> StateArena::take_blank_checkpoint() {
   const std::lock_guard lock(mutex_);
   if (checkpoints_.free.empty()) {
     return Error{Errc::kResourceLimit, "all " + std::to_string(checkpoints()) +
                                            " checkpoints of the state pool are in use"};
   }
-  DAYBREAK_TRY(const Loan loan, or_out_of_memory(Errc::kResourceLimit, "a checkpoint", [&] {
-                 return Result(lend(checkpoints_, layout_.slot_floats()));
-               }));
+  return or_out_of_memory(Errc::kResourceLimit, "a checkpoint", [&] {
+    return Result(lend(checkpoints_, layout_.slot_floats(), Fill::kAnything));
+  });
+}
+
+Result<Loan> StateArena::take_checkpoint(const Loan& source) {
+  DAYBREAK_TRY(const Loan loan, take_blank_checkpoint());
   std::copy_n(source.data, layout_.slot_floats(), loan.data);
   return loan;
+}
+
+Result<Loan> StateArena::take_blank_page() {
+  const std::lock_guard lock(mutex_);
+  if (unreserved() == 0) {
+    return no_pages(1, 0, pages());
+  }
+  return or_out_of_memory(Errc::kResourceLimit, "a page of the state pool", [&] {
+    return Result(lend(pages_, layout_.page_floats(), Fill::kAnything));
+  });
 }
 
 void StateArena::give_back_checkpoint(Loan checkpoint) {
@@ -155,12 +169,12 @@ std::size_t StateArena::free_pages() const {
   return unreserved();
 }
 
-Loan StateArena::lend(Stock& stock, std::size_t floats) {
+Loan StateArena::lend(Stock& stock, std::size_t floats, Fill fill) {
   const std::size_t index = stock.free.back();
   AlignedBuffer<float>& buffer = stock.buffers[index];
   if (buffer.size() == 0 && floats > 0) {
     buffer = AlignedBuffer<float>(floats);  // comes zero-filled
-  } else {
+  } else if (fill == Fill::kZero) {
     std::ranges::fill(buffer.span(), 0.0f);
   }
   stock.free.pop_back();

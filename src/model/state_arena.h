@@ -38,6 +38,10 @@ class StateArena {
   [[nodiscard]] Result<Loan> take_checkpoint(const Loan& source);
   void give_back_checkpoint(Loan checkpoint);
 
+  // These lend memory that holds anything: whoever takes it writes all of it. Errors: as above.
+  [[nodiscard]] Result<Loan> take_blank_checkpoint();
+  [[nodiscard]] Result<Loan> take_blank_page();
+
   // Lends zeroed pages and appends them to `out`, all `count` or none. Of these, `reserved` were
   // set aside for the caller before. Errors: kResourceLimit.
   // REQUIRES: reserved <= count and <= what the caller set aside and has not used yet.
@@ -69,8 +73,9 @@ class StateArena {
   [[nodiscard]] std::size_t unreserved() const { return pages_.free.size() - reserved_pages_; }
   Status set_aside_locked(std::size_t pages);
   void take_back_pages(std::vector<Loan>& pages, std::size_t first);
-  // Lends the next free one, zeroed. May throw std::bad_alloc; then nothing has changed.
-  static Loan lend(Stock& stock, std::size_t floats);
+  enum class Fill : std::uint8_t { kZero, kAnything };
+  // Lends the next free one. May throw std::bad_alloc; then nothing has changed.
+  static Loan lend(Stock& stock, std::size_t floats, Fill fill = Fill::kZero);
   void take_back(Stock& stock, Loan loan);
 
   const StateLayout layout_;

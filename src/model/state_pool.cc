@@ -44,6 +44,19 @@ Result<std::unique_ptr<SequenceState>> StatePool::acquire_from(
                                          beginning);
 }
 
+Result<Blank<SharedPage>> StatePool::blank_page() {
+  DAYBREAK_TRY(const Loan page, arena_->take_blank_page());
+  return Blank<SharedPage>{std::make_shared<const SharedPage>(arena_, page),
+                           {page.data, layout().page_floats()}};
+}
+
+Result<Blank<StateCheckpoint>> StatePool::blank_checkpoint(std::size_t position) {
+  assert(position % kPagePositions == 0);
+  DAYBREAK_TRY(const Loan slot, arena_->take_blank_checkpoint());
+  return Blank<StateCheckpoint>{std::make_shared<const StateCheckpoint>(arena_, slot, position),
+                                {slot.data, layout().slot_floats()}};
+}
+
 const StateLayout& StatePool::layout() const { return arena_->layout(); }
 
 std::size_t StatePool::max_sequence_positions() const {

@@ -51,6 +51,11 @@ class StatePool {
       const StateCheckpoint& checkpoint, std::span<const SharedPagePtr> beginning,
       std::size_t reserve_positions);
 
+  // Return memory for a page or a checkpoint that comes from elsewhere, with the bits that a
+  // sequence of this pool would have given it. Errors: kResourceLimit.
+  [[nodiscard]] Result<Blank<SharedPage>> blank_page();
+  [[nodiscard]] Result<Blank<StateCheckpoint>> blank_checkpoint(std::size_t position);
+
   [[nodiscard]] const StateLayout& layout() const;
   // The longest one sequence can become: the smaller of the model's and the pool's bound.
   [[nodiscard]] std::size_t max_sequence_positions() const;
