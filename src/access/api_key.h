@@ -46,6 +46,7 @@ struct KeySettings {
   ScopeSet scopes;
   std::vector<std::string> models;  // empty: all
   int priority = 0;                 // 0 (lowest) to kMaxPriority
+  bool zero_retention = false;      // what its requests are about stays in memory
   std::optional<UtcMicros> expires;
   KeyLimits limits;
   friend bool operator==(const KeySettings&, const KeySettings&) = default;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSelect =
     "SELECT id, name, tenant, scopes, models, priority, expires, requests_per_minute,"
     " tokens_per_minute, concurrency, tokens_per_day, tokens_per_month, micro_usd_per_month,"
-    " created, revoked,"
+    " zero_retention, created, revoked,"
     " (SELECT prefix FROM secrets WHERE key_id = keys.id ORDER BY created DESC, rowid DESC LIMIT 1)"
     " FROM keys";
 
@@ -39,7 +39,7 @@ void bind_optional(Statement& statement, int index, std::optional<std::int64_t> 
   }
 }
 
-// Parameters 1 to 12, in the order of the columns of kSelect from `name`.
+// Parameters 1 to 13, in the order of the columns of kSelect from `name`.
 void bind_settings(Statement& statement, const KeySettings& settings) {
   statement.bind(1, settings.name).bind(2, settings.tenant);
   statement.bind(3, to_string(settings.scopes)).bind(4, join_lines(settings.models));
@@ -51,6 +51,7 @@ void bind_settings(Statement& statement, const KeySettings& settings) {
   bind_optional(statement, 10, settings.limits.tokens_per_day);
   bind_optional(statement, 11, settings.limits.tokens_per_month);
   bind_optional(statement, 12, settings.limits.micro_usd_per_month);
+  statement.bind(13, std::int64_t{settings.zero_retention ? 1 : 0});
 }
 
 std::optional<std::int64_t> optional_at(const Statement& row, int column) {
@@ -76,9 +77,10 @@ Result<ApiKey> key_of(const Statement& row) {
                      .tokens_per_day = optional_at(row, 10),
                      .tokens_per_month = optional_at(row, 11),
                      .micro_usd_per_month = optional_at(row, 12)};
-  key.created = row.integer(13);
-  key.revoked = optional_at(row, 14);
-  key.prefix = row.text(15);
+  settings.zero_retention = row.integer(13) != 0;
+  key.created = row.integer(14);
+  key.revoked = optional_at(row, 15);
+  key.prefix = row.text(16);
   // A key that cannot be read must not become one with fewer limits.
   const Status valid = scopes ? validate(settings) : Status(scopes.error());
   if (!valid) {
@@ -93,10 +95,11 @@ Result<KeyId> insert_key(Database& database, const KeySettings& settings, UtcMic
   DAYBREAK_TRY(Statement insert,
                database.prepare("INSERT INTO keys(name, tenant, scopes, models, priority, expires,"
                                 " requests_per_minute, tokens_per_minute, concurrency,"
-                                " tokens_per_day, tokens_per_month, micro_usd_per_month, created)"
-                                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"));
+                                " tokens_per_day, tokens_per_month, micro_usd_per_month,"
+                                " zero_retention, created)"
+                                " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)"));
   bind_settings(insert, settings);
-  insert.bind(13, created);
+  insert.bind(14, created);
   DAYBREAK_CHECK_OK(insert.run());
   return KeyId{database.last_rowid()};
 }
@@ -106,9 +109,9 @@ Status update_key(Database& database, KeyId id, const KeySettings& settings) {
                database.prepare("UPDATE keys SET name=?, tenant=?, scopes=?, models=?, priority=?,"
                                 " expires=?, requests_per_minute=?, tokens_per_minute=?,"
                                 " concurrency=?, tokens_per_day=?, tokens_per_month=?,"
-                                " micro_usd_per_month=? WHERE id=?"));
+                                " micro_usd_per_month=?, zero_retention=? WHERE id=?"));
   bind_settings(update, settings);
-  update.bind(13, static_cast<std::int64_t>(id));
+  update.bind(14, static_cast<std::int64_t>(id));
   return update.run();
 }
 

@@ -375,7 +375,7 @@ TEST_F(KeyStoreTest, OtherDatabasesAreRefusedAndLeftAlone) {
             Errc::kCorrupt);
   ASSERT_TRUE(open());
   auto newer = *open_access_database(dir_ / "access.db", Database::Missing::kRefuse);
-  ASSERT_TRUE(newer.execute("PRAGMA user_version=2"));
+  ASSERT_TRUE(newer.execute("PRAGMA user_version=3"));
   EXPECT_EQ(KeyStore::open({.database = dir_ / "access.db", .pepper = {}}).error().code,
             Errc::kUnsupported);
 }

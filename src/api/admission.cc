@@ -194,8 +194,10 @@ void Admission::identify(PreparedChat& chat) const {
     const access::ApiKey& key = *permit_->caller();
     priority = key.settings.priority;
     owner = access::owner_of(key);
+    chat.zero_retention = key.settings.zero_retention;
   }
-  chat.isolation = isolation_of(owner, chat.request.cache_salt);
+  chat.isolation = isolation_of(owner, chat.request.cache_salt,
+                                chat.zero_retention ? Retention::kNone : Retention::kUsual);
   chat.priority = std::max(0, priority - chat.request.deferral);
 }
 

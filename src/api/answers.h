@@ -117,7 +117,10 @@ class Answers {
     const auto longest = std::ranges::max_element(choices_, {}, &Choice::completion_tokens);
     return longest == choices_.end() ? 0 : longest->completion_tokens();
   }
-  [[nodiscard]] ContentLog* content_log() const { return context_.content_log.get(); }
+  // Null: there is none, or it is not to have this. Known once it has been submitted.
+  [[nodiscard]] ContentLog* content_log() const {
+    return zero_retention_ ? nullptr : context_.content_log.get();
+  }
   // Set by the first token of any choice.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_token() const {
     return first_token_;
@@ -138,8 +141,10 @@ class Answers {
     times_.resize(choices_.size());
     ended_.resize(choices_.size());
     for (std::size_t i = 0; i < choices_.size(); ++i) {
+      engine::GenerateRequest one = request(i);
+      zero_retention_ = zero_retention_ || one.zero_retention;
       auto id = context_.generator.submit(
-          request(i),
+          std::move(one),
           [mailbox = mailbox_, i](const engine::Update& update) { mailbox->push(i, update); });
       if (!id) {
         cancel();
@@ -179,6 +184,7 @@ class Answers {
   // Shared with the generator's callbacks, which may come after this object is gone.
   std::shared_ptr<UpdateMailbox> mailbox_;
   std::vector<Choice> choices_;
+  bool zero_retention_ = false;
 
  private:
   // Takes over all of them, since what was generated counts whatever becomes of the answer.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <initializer_list>
 #include <utility>
 
@@ -141,6 +142,49 @@ void report_totals(const Report& report, const engine::Stats& stats) {
                  number(stats.mask_waits));
 }
 
+// Also without a disk, as above.
+void report_disk(const Report& report, const engine::Stats& stats) {
+  const cache::DiskStats disk = stats.disk.value_or(cache::DiskStats{});
+  report.gauge({"daybreak_cache_disk_bytes"}, "Bytes of the prefix cache's files on disk",
+               number(disk.bytes));
+  report.gauge({"daybreak_cache_disk_max_bytes"}, "The most they may be; 0: no disk is used",
+               number(disk.max_bytes));
+  report.gauge({"daybreak_cache_disk_blocks"}, "Blocks of 64 tokens on disk", number(disk.blocks));
+  report.gauge({"daybreak_cache_disk_checkpoints"}, "Copies of states on disk",
+               number(disk.checkpoints));
+  report.gauge({"daybreak_cache_disk_queued"}, "Checkpoints that wait to be written",
+               number(disk.queued));
+  report.counter({"daybreak_cache_disk_stored_blocks_total"}, "Blocks written to disk",
+                 number(disk.stored_blocks));
+  report.counter({"daybreak_cache_disk_stored_checkpoints_total"}, "Checkpoints written to disk",
+                 number(disk.stored_checkpoints));
+  report.counter({"daybreak_cache_disk_stored_bytes_total"}, "Bytes written to disk",
+                 number(disk.stored_bytes));
+  constexpr std::array<const char*, cache::kDrops> kReasons = {"queue_full", "gone", "no_room",
+                                                               "failed"};
+  for (std::size_t i = 0; i < kReasons.size(); ++i) {
+    report.with({{"reason", kReasons[i]}})
+        .counter({"daybreak_cache_disk_dropped_total"},
+                 "Checkpoints that were to be written and were not, by reason",
+                 number(disk.dropped[i]));
+  }
+  report.counter({"daybreak_cache_disk_evicted_blocks_total"},
+                 "Blocks that left the disk for others", number(disk.evicted_blocks));
+  report.counter({"daybreak_cache_disk_evicted_checkpoints_total"},
+                 "Checkpoints that left the disk for others", number(disk.evicted_checkpoints));
+  report.counter({"daybreak_cache_disk_loads_total"}, "Beginnings read from disk",
+                 number(disk.loads));
+  report.counter({"daybreak_cache_disk_loaded_bytes_total"}, "Bytes of them",
+                 number(disk.loaded_bytes));
+  report.counter({"daybreak_cache_disk_failed_loads_total"},
+                 "Beginnings that could not be read, or were not wanted any more",
+                 number(disk.failed_loads));
+  report.counter({"daybreak_cache_disk_damaged_total"}, "Files found damaged, missing or foreign",
+                 number(disk.damaged));
+  report.histogram({"daybreak_cache_disk_load_seconds"}, "Reading one beginning, without waiting",
+                   stats.disk_load_time);
+}
+
 void report_times(const Report& report, const engine::Stats& stats) {
   report.histogram({"vllm:time_to_first_token_seconds"}, "From submission to the first token",
                    stats.time_to_first_token);
@@ -181,6 +225,7 @@ void report_engine(MetricsSink& sink, const engine::Stats& stats, const std::str
   const Report report(sink, {{"model_name", model_name}, {"engine", "0"}});
   report_load(report, stats);
   report_totals(report, stats);
+  report_disk(report, stats);
   report_times(report, stats);
   report_sizes(report, stats);
 }

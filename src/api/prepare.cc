@@ -102,6 +102,7 @@ engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t
   request.stop_ids = chat.stop_ids;
   request.constraint = chat.constraint;
   request.isolation = chat.isolation;
+  request.zero_retention = chat.zero_retention;
   request.priority = chat.priority;
   request.yields_place = chat.yields_place;
   request.may_displace = chat.may_displace;

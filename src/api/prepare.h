@@ -34,6 +34,7 @@ struct PreparedChat {
   engine::ConstraintFactory constraint = {};  // from `grammar`, once that is compiled
   // The caller's, once it is known: see engine::GenerateRequest.
   std::string isolation;
+  bool zero_retention = false;
   int priority = 0;
   bool yields_place = false;
   bool may_displace = false;

@@ -98,9 +98,20 @@ Task<void> list_slots(Context& context, Exchange& exchange) {
   co_await answer(exchange, out);
 }
 
+// Answers when all is gone from the disk too: after a restart none of it comes back.
 Task<void> reset(Context& context, Exchange& exchange) {
-  const auto dropped = co_await on_engine<std::size_t>(
-      context, exchange, [](Slots& slots) { return Result(slots.erase_all()); });
+  if (context.options.slots == nullptr) {
+    co_return co_await answer(exchange, Error{Errc::kUnsupported, "this server has no slots"});
+  }
+  Later<Result<std::size_t>> result(exchange.executor());
+  const auto task = [set = result.setter()](Slots& slots) {
+    const std::size_t count = slots.erase_all();
+    slots.when_gone([set, count] { set(Result(count)); });
+  };
+  if (Status accepted = context.options.slots->between_steps(task); !accepted) {
+    co_return co_await answer(exchange, std::move(accepted).error());
+  }
+  const Result<std::size_t> dropped = co_await result.get();
   if (!dropped) {
     co_return co_await answer(exchange, dropped.error());
   }

@@ -117,6 +117,15 @@ constexpr KeyOption kOptions[] = {
        s.priority = static_cast<int>(std::min<std::int64_t>(priority, access::kMaxPriority + 1));
        return ok();
      }},
+    {"zero-retention", "on: prompts and answers stay in memory; off is the default",
+     [](std::string_view text, UtcMicros, KeySettings& s) -> Status {
+       if (text != "on" && text != "off") {
+         return Error{Errc::kInvalidArgument,
+                      fmt::format("expected on or off, found '{}'", printable(text))};
+       }
+       s.zero_retention = text == "on";
+       return ok();
+     }},
     {"requests-per-minute", "a number, or none",
      [](std::string_view text, UtcMicros, KeySettings& s) {
        return set_limit(text, s.limits.requests_per_minute);

@@ -68,6 +68,7 @@ Json key_object(const ApiKey& key, UtcMicros now) {
   out["models"] = key.settings.models;
   out["tenant"] = key.settings.tenant;
   out["priority"] = key.settings.priority;
+  out["zero_retention"] = key.settings.zero_retention;
   out["created"] = access::format_utc(key.created);
   out["expires"] = optional_time(key.settings.expires);
   out["revoked"] = optional_time(key.revoked);

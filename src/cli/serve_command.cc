@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "cli/cache_events.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/disk_cache.h"
 #include "cli/otlp_options.h"
 #include "cli/reload.h"
 #include "cli/runner_options.h"
@@ -140,6 +142,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                publish_cache_events(events_config, metrics, log));
   DAYBREAK_CHECK_OK(log_model(names.front(), config, loaded, *runner, log));
   DAYBREAK_TRY(std::shared_ptr<access::AccessPolicy> access, open_access(config, names.front()));
+  DAYBREAK_TRY(std::optional<engine::DiskOptions> disk, disk_options(config, loaded, log));
   DAYBREAK_TRY(const auto engine,
                engine::Engine::start(
                    std::move(runner),
@@ -155,6 +158,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                                     .most = config.num_speculative_tokens,
                                     .min_match = config.prompt_lookup_min},
                     .cache_events = std::move(cache_events),
+                    .disk = std::move(disk),
                     .owner_valid = owner_valid(access),
                     .timeline_steps = config.step_timeline}));
   const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -53,6 +53,15 @@ std::vector<ServerKey> make_keys() {
        "tokens of a prompt between such copies, rounded up to blocks of 64; 0: only where they are "
        "likely to be of use",
        CountField{&C::linear_cache_interval, 0, std::size_t{1} << 32U}},
+      {"cache_directory",
+       "directory for what the prefix cache has no memory for (docs/prefix-cache.md); empty: none",
+       TextField{&C::cache_directory}},
+      {"cache_disk_mb", "bytes of its files there, MiB",
+       CountField{&C::cache_disk_mb, 1, std::size_t{1} << 30U}},
+      {"cache_keep", "on: what is there outlives the server",
+       ChoiceField{&C::cache_keep, {"off", "on"}}},
+      {"cache_min_tokens", "tokens that must not be computed again to be written or read there",
+       CountField{&C::cache_min_tokens, 0, std::size_t{1} << 32U}},
       {"kv_events_config",
        "JSON as vLLM's: what enters and leaves the prefix cache is published (docs/kv-events.md); "
        "empty: nothing is",

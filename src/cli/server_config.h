@@ -36,6 +36,10 @@ struct ServerConfig {
   std::string prefix_reuse = "on";
   std::size_t state_checkpoints = 16;
   std::size_t linear_cache_interval = 8192;
+  std::string cache_directory;
+  std::size_t cache_disk_mb = 16'384;
+  std::string cache_keep = "off";
+  std::size_t cache_min_tokens = 256;
   std::string kv_events_config;
   std::string speculation = "off";
   std::size_t num_speculative_tokens = 7;
