@@ -144,6 +144,7 @@ TEST_F(KeyStoreTest, EverySettingSurvivesOpeningAgain) {
   settings.scopes = *parse_scopes("metrics,admin,batch");
   settings.models = {"kimi-k3", "nano"};
   settings.priority = 9;
+  settings.zero_retention = true;
   settings.expires = *parse_utc("2027-01-01");
   settings.limits = {.requests_per_minute = 1,
                      .tokens_per_minute = 2,
@@ -378,6 +379,24 @@ TEST_F(KeyStoreTest, OtherDatabasesAreRefusedAndLeftAlone) {
   ASSERT_TRUE(newer.execute("PRAGMA user_version=3"));
   EXPECT_EQ(KeyStore::open({.database = dir_ / "access.db", .pepper = {}}).error().code,
             Errc::kUnsupported);
+}
+
+TEST_F(KeyStoreTest, ADatabaseOfVersion1IsTakenOver) {
+  ASSERT_TRUE(open()->create(test_settings()));
+  {
+    auto older = *open_access_database(dir_ / "access.db", Database::Missing::kRefuse);
+    ASSERT_TRUE(older.execute("ALTER TABLE keys DROP COLUMN zero_retention"));
+    ASSERT_TRUE(older.execute("PRAGMA user_version=1"));
+  }
+  const auto store = open();
+  ASSERT_TRUE(store);
+  EXPECT_FALSE(store->list()->front().settings.zero_retention);
+  KeySettings settings = test_settings();
+  settings.zero_retention = true;
+  ASSERT_TRUE(store->create(settings));
+  EXPECT_TRUE(store->list()->back().settings.zero_retention);
+  auto now = *open_access_database(dir_ / "access.db", Database::Missing::kRefuse);
+  EXPECT_EQ(*now.integer("PRAGMA user_version"), 2);
 }
 
 TEST_F(KeyStoreTest, ADamagedRowIsNoKeyWithFewerLimits) {

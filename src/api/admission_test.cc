@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "api/admission_test_server.h"
 #include "api/completion_test_client.h"
+#include "api/isolation.h"
 
 namespace daybreak::api {
 namespace {
@@ -119,6 +121,36 @@ TEST_F(AdmissionTest, PromptsAreSharedWithinATenantAndASaltOnly) {
       EXPECT_TRUE(distinct.insert(isolation(key, more, kChat)).second) << more;
     }
   }
+}
+
+TEST_F(AdmissionTest, ZeroRetentionIsTheKeysAndSharesNothingWithOthersOfItsTenant) {
+  access::KeySettings settings = access::test_settings();
+  settings.tenant = "acme";
+  const std::string usual = add_key(settings);
+  settings.zero_retention = true;
+  const std::string zero = add_key(settings);
+  const std::filesystem::path log = dir_ / "content.jsonl";
+  start(TestApi::says(kAnswer), {.content_log = {.file = log}});
+  const auto last = [&](const std::string& key, const char* path) {
+    EXPECT_EQ(status_of(post(body_of(path, ""), bearer(key), path)), 200);
+    return api_->engine.requests().back();
+  };
+  for (const char* path : {kChat, "/v1/completions", "/v1/responses"}) {
+    const engine::GenerateRequest a = last(usual, path);
+    const engine::GenerateRequest b = last(zero, path);
+    EXPECT_FALSE(a.zero_retention);
+    EXPECT_TRUE(b.zero_retention);
+    EXPECT_NE(a.isolation, b.isolation);
+    EXPECT_EQ(owner_in(a.isolation), "tenant:acme");
+    EXPECT_EQ(owner_in(b.isolation), "tenant:acme") << "so that it can be revoked";
+  }
+  api_ = nullptr;  // writes what is queued
+  std::ifstream file(log);
+  std::size_t lines = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 3U) << "of the other key only";
 }
 
 TEST_F(AdmissionTest, PriorityIsTheKeysAndARequestMayOnlyStepBack) {

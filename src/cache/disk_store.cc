@@ -85,6 +85,10 @@ void DiskStore::take_over() {
   blocks.clear();
   checkpoints.clear();
   shelf_->remove_doomed();
+  while (shelf_->bytes() > options_.max_bytes &&  // which may have been more before
+         (tree_.evict_useless_page() || tree_.evict_checkpoint())) {
+    shelf_->remove_doomed();
+  }
   if (options_.log != nullptr) {
     options_.log->info("cache directory",
                        {{"directory", std::string_view(options_.directory.native())},

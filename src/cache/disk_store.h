@@ -51,7 +51,7 @@ struct DiskStoreOptions {
   const Clock* clock = &Clock::steady();    // outlives the store
   Log* log = nullptr;                       // likewise; null: nowhere
   WritePointFn at_write = nullptr;          // for tests; called by the writer
-  std::function<void()> at_read = nullptr;  // likewise; by the reader before each load
+  std::function<void()> at_read = nullptr;  // likewise; by the reader at the end of each load
 };
 
 class DiskStore {

@@ -213,12 +213,12 @@ void DiskStore::read(DiskLoad& load) {
   const Clock::TimePoint begin = options_.clock->now();
   std::uint64_t bytes = 0;
   bool whole = true;
-  if (options_.at_read) {
-    options_.at_read();
-  }
   for (const DiskLoad::Item& item : load.items_) {
     whole = whole && !stopping_ && !load.given_up_ && read_item(item);
     bytes += item.target.size();
+  }
+  if (options_.at_read) {
+    options_.at_read();
   }
   load.items_.clear();  // first: what was forgotten meanwhile goes with it
   load.memory_.reset();

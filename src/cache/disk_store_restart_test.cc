@@ -95,6 +95,20 @@ TEST_F(DiskRestart, FilesOfAnotherModelAmongOursAreRefusedOneByOne) {
   EXPECT_TRUE(get(*store, beginning("xy")));
 }
 
+TEST_F(DiskRestart, LessRoomThanBeforeIsKeptToFromTheStart) {
+  {
+    const auto store = open(options());
+    put(*store, beginning("abc"));
+    put(*store, beginning("xyz"));
+  }
+  DiskStoreOptions less = options();
+  less.max_bytes = 4 * (kPartHeaderBytes + kBlockBytes) + kPartHeaderBytes + kCheckpointBytes;
+  const auto store = open(less);
+  EXPECT_EQ(store->stats().checkpoints, 1U);
+  EXPECT_LE(store->stats().bytes, less.max_bytes);
+  EXPECT_NE(get(*store, beginning("abc")), get(*store, beginning("xyz")));
+}
+
 TEST_F(DiskRestart, AKeyThatIsDamagedOrReadByOthersIsNotUsed) {
   {
     put(*open(options()), beginning("abc"));

@@ -37,6 +37,7 @@ TEST(KeyOptions, ChangeWhatIsGivenAndNothingElse) {
                                    {"expires", "2d"},
                                    {"tenant", "t"},
                                    {"priority", "9"},
+                                   {"zero-retention", "on"},
                                    {"requests-per-minute", "1"},
                                    {"tokens-per-minute", "2"},
                                    {"concurrency", "3"},
@@ -49,6 +50,7 @@ TEST(KeyOptions, ChangeWhatIsGivenAndNothingElse) {
   EXPECT_EQ(all.expires, kNow + 2 * access::kMicrosPerDay);
   EXPECT_EQ(all.tenant, "t");
   EXPECT_EQ(all.priority, 9);
+  EXPECT_TRUE(all.zero_retention);
   EXPECT_EQ(all.limits, (access::KeyLimits{.requests_per_minute = 1,
                                            .tokens_per_minute = 2,
                                            .concurrency = 3,

@@ -48,6 +48,13 @@ std::vector<BitsAndCached> ask_all(Engine& engine, const std::vector<GenerateReq
   return answers;
 }
 
+struct Totals {  // of all models
+  std::size_t answers = 0;
+  std::size_t loads = 0;
+  std::size_t failed = 0;
+  std::size_t damaged = 0;
+};
+
 class DiskTierBits : public ::testing::TestWithParam<const char*> {
  protected:
   static constexpr std::size_t kTurns = 5;
@@ -112,12 +119,6 @@ class DiskTierBits : public ::testing::TestWithParam<const char*> {
         totals_.answers, totals_.loads, totals_.failed, totals_.damaged);
   }
 
-  struct Totals {  // of all models
-    std::size_t answers = 0;
-    std::size_t loads = 0;
-    std::size_t failed = 0;
-    std::size_t damaged = 0;
-  };
   static inline Totals totals_;
 
   std::shared_ptr<const model::Model> model_;

@@ -277,7 +277,7 @@ TEST_F(DiskTierTest, AModelThatSharesNothingIsRefused) {
   EXPECT_EQ(engine.error().code, Errc::kInvalidArgument);
 }
 
-// The reader waits before each load until it is let go on.
+// The reader waits at the end of each load until it is let go on.
 class DiskTierHeld : public DiskTierTest {
  protected:
   DiskOptions held() {

@@ -2,9 +2,9 @@
 #pragma once
 
 // Engine: continuous batching over one model. One thread owns the model: at each step it lets go of
-// cancelled requests, admits waiting ones while slots and positions last (strictly in the order of
-// waiting_queue.h), and runs one batch in which every generating request advances by one token and
-// the prompts share what is left of the step's budget (step_planner.h).
+// cancelled requests, admits those waiting in the order of waiting_queue.h (but those that wait for
+// the disk) while slots and positions last, and runs one batch in which every generating request
+// advances by one token and the prompts share what is left of the step's budget (step_planner.h).
 //
 // What constraints have to compute is done by other threads (mask_workers.h), from the moment a
 // token is drawn on, beside the next step. A request whose mask is not there when its logits are is
