@@ -396,32 +396,67 @@ TEST_F(DiskTierHeld, AnEngineThatStopsWhileOneWaitsEnds) {
   stopper.join();
 }
 
-// All memory is needed, some of it is being written, and nobody runs: it is waited for.
-TEST_F(DiskTierTest, WhatIsBeingWrittenCostsNobodyHisPlace) {
-  std::promise<void> reached;
-  std::promise<void> go_on;
-  bool first = true;
-  DiskOptions options = disk();
-  options.at_write = [&](cache::WritePoint at) {
-    if (at == cache::WritePoint::kHalf && std::exchange(first, false)) {
-      reached.set_value();
-      go_on.get_future().wait();
-    }
-  };
-  const std::size_t all = 6 * kBlockTokens;
-  const auto engine = start(options, {.slots = 1, .total_positions = all, .checkpoints = 4});
-  ask(*engine, request_of(1, 2));
-  reached.get_future().wait();
+// The writer stands still in the middle of the first block, which it holds: of the memory for
+// sequences of kAll positions, all but that block can be had.
+class DiskTierPinned : public DiskTierTest {
+ protected:
+  static constexpr std::size_t kAll = 6 * kBlockTokens;
+
+  void SetUp() override {
+    DiskOptions options = disk();
+    options.at_write = [this](cache::WritePoint at) {
+      if (at == cache::WritePoint::kHalf && std::exchange(first_, false)) {
+        reached_.set_value();
+        go_on_.get_future().wait();
+      }
+    };
+    EngineOptions small;
+    small.answer_reserve = 1;
+    engine_ = start(options, {.slots = 1, .total_positions = kAll, .checkpoints = 4}, small);
+    ask(*engine_, request_of(1, 2));
+    reached_.get_future().wait();
+  }
+  // One round of the engine.
+  void look() {
+    std::promise<void> looked;
+    ASSERT_TRUE(engine_->between_steps([&](Slots&) { looked.set_value(); }));
+    looked.get_future().wait();
+  }
+
+  bool first_ = true;
+  std::promise<void> reached_;
+  std::promise<void> go_on_;
+  std::unique_ptr<Engine> engine_;
+};
+
+TEST_F(DiskTierPinned, WhatIsBeingWrittenCostsNobodyHisPlace) {
   GenerateRequest large = request_of(2, 5);
-  large.max_tokens = all - large.prompt.size();
+  large.max_tokens = kAll - large.prompt.size();
   AnswerCollector waits;
-  ASSERT_TRUE(engine->submit(large, waits.fn()));
-  std::promise<void> looked;
-  ASSERT_TRUE(engine->between_steps([&](Slots&) { looked.set_value(); }));
-  looked.get_future().wait();
-  EXPECT_EQ(engine->stats().queued, 1U);
-  go_on.set_value();
+  ASSERT_TRUE(engine_->submit(large, waits.fn()));
+  look();
+  look();
+  EXPECT_EQ(engine_->stats().queued, 1U);
+  go_on_.set_value();
   EXPECT_EQ(waits.wait(), FinishReason::kLength) << waits.error();
+  EXPECT_EQ(waits.ids(), fresh(large));
+}
+
+TEST_F(DiskTierPinned, WhatIsBeingWrittenCostsNoAnswerItsEnd) {
+  GenerateRequest growing = request_of(2, 3);
+  growing.max_tokens = kAll - growing.prompt.size();
+  AnswerCollector waits;
+  ASSERT_TRUE(engine_->submit(growing, waits.fn()));
+  const std::size_t most = kAll - kBlockTokens - growing.prompt.size();
+  while (engine_->stats().generated_tokens < 6 + most) {
+    ASSERT_FALSE(waits.finished_within(std::chrono::milliseconds(1)));
+  }
+  look();
+  look();
+  EXPECT_FALSE(waits.finished_within(std::chrono::milliseconds(0)));
+  go_on_.set_value();
+  EXPECT_EQ(waits.wait(), FinishReason::kLength) << waits.error();
+  EXPECT_EQ(waits.ids(), fresh(growing));
 }
 
 }  // namespace
