@@ -19,19 +19,12 @@
 #include "engine/guesses.h"
 #include "engine/mask_workers.h"
 #include "engine/prefix_cache.h"
+#include "engine/processed_sequence.h"
 #include "engine/sampler.h"
 #include "engine/slots.h"
 #include "engine/step_model.h"
 
 namespace daybreak::engine {
-
-// A sequence and what it has processed.
-struct ProcessedSequence {
-  std::unique_ptr<Sequence> sequence;
-  std::vector<TokenId> ids;     // sequence->position() of them
-  std::string isolation;        // of the request, see GenerateRequest
-  bool zero_retention = false;  // likewise
-};
 
 // Used by the engine's thread only, except `cancelled` and `complete`. While mask_task is busy
 // another thread has the job's constraint; only draw() and take_last() touch it too.
