@@ -346,7 +346,7 @@ bool Engine::admit_one(Job& next) {
 }
 
 Result<SlotTable::Place> Engine::place_for(Job& job) {
-  if (!slots_.owner_valid(job.request().isolation)) {
+  if (!slots_.owner_valid(job.scope())) {
     return Error{Errc::kUnauthenticated,
                  "the API key was revoked or has expired while the request waited"};
   }

@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engine counts, and the end of a job.
+#include <algorithm>
 #include <utility>
 
 #include "engine/engine.h"
+#include "model/lora_adapter.h"
 
 namespace daybreak::engine {
+namespace {
+
+// Into ascending order, once.
+void add_name(std::vector<std::string>& names, const std::string& name) {
+  const auto at = std::ranges::lower_bound(names, name);
+  if (at == names.end() || *at != name) {
+    names.insert(at, name);
+  }
+}
+
+}  // namespace
 
 Stats Engine::stats() const {
   const std::lock_guard lock(mutex_);
   Stats stats = stats_;
   stats.queued = waiting_.size();
   stats.draining = draining_;
+  for (const auto& [id, job] : live_) {
+    if (const model::LoraAdapter* adapter = job->request().adapter.get(); adapter != nullptr) {
+      add_name(job->times.started ? stats.running_adapters : stats.queued_adapters,
+               adapter->name());
+    }
+  }
   return stats;
 }
 

@@ -29,7 +29,7 @@ namespace daybreak::engine {
 struct ProcessedSequence {
   std::unique_ptr<Sequence> sequence;
   std::vector<TokenId> ids;  // sequence->position() of them
-  std::string isolation;     // of the request, see GenerateRequest
+  std::string scope;         // Job::scope() of the request
 };
 
 // Used by the engine's thread only, except `cancelled` and `complete`. While mask_task is busy
@@ -40,6 +40,9 @@ class Job {
 
   [[nodiscard]] RequestId id() const { return id_; }
   [[nodiscard]] const GenerateRequest& request() const { return request_; }
+  // What has to be equal, beside ids, to go on from the job's sequence: cache::make_scope() of
+  // GenerateRequest::isolation and the adapter.
+  [[nodiscard]] const std::string& scope() const { return scope_; }
 
   // Positions the job may need: prompt and answer.
   [[nodiscard]] std::size_t positions() const {
@@ -176,6 +179,7 @@ class Job {
   const RequestId id_;
   const GenerateRequest request_;
   const UpdateFn on_update_;
+  const std::string scope_;
   Sampler sampler_;
   std::size_t slot_ = 0;
   std::unique_ptr<Sequence> sequence_;  // null while waiting

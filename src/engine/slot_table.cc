@@ -12,7 +12,7 @@ namespace daybreak::engine {
 namespace {
 
 bool goes_on_from(const Job& job, const ProcessedSequence& kept) {
-  return kept.sequence != nullptr && kept.isolation == job.request().isolation &&
+  return kept.sequence != nullptr && kept.scope == job.scope() &&
          kept.ids.size() < job.text().size() &&
          std::equal(kept.ids.begin(), kept.ids.end(), job.text().begin());
 }
@@ -95,7 +95,7 @@ Status SlotTable::grow(Job& job, std::size_t positions) {
 cache::PrefixTree::Match SlotTable::look_up(Job& job) {
   const GenerateRequest& request = job.request();
   if (caches()) {
-    cache_.name(job.trail, request.isolation, job.text());
+    cache_.name(job.trail, job.scope(), job.text());
     if (may_reuse(request)) {
       return cache_.find(job.trail, job.text().size());
     }
@@ -160,8 +160,8 @@ void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   if (Job* const job = std::exchange(slots_[slot].job, nullptr); job != nullptr) {
     cache_.release(job->trail);
   }
-  if (!owner_valid(left.isolation)) {
-    cache_.erase_if([&](std::string_view scope) { return scope == left.isolation; });
+  if (!owner_valid(left.scope)) {
+    cache_.erase_if([&](std::string_view scope) { return scope == left.scope; });
     return;
   }
   if (options_.reuse == PrefixReuse::kOff || left.ids.empty()) {
@@ -234,8 +234,8 @@ std::optional<Clock::TimePoint> SlotTable::next_end() const {
 
 std::size_t SlotTable::erase_unwanted() {
   ++changes_;
-  cache_.erase_if([&](std::string_view scope) { return !owner_valid(std::string(scope)); });
-  return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.isolation); });
+  cache_.erase_if([&](std::string_view scope) { return !owner_valid(scope); });
+  return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.scope); });
 }
 
 std::size_t SlotTable::erase_all() {
@@ -319,7 +319,7 @@ Result<SavedSequence> SlotTable::save(std::size_t slot) const {
                  fmt::format("slot {}: expected a kept sequence, found none", slot)};
   }
   return or_out_of_memory(Errc::kUnavailable, fmt::format("slot {}", slot), [&] {
-    return Result(SavedSequence{kept.isolation, kept.ids, kept.sequence->save()});
+    return Result(SavedSequence{kept.scope, kept.ids, kept.sequence->save()});
   });
 }
 
@@ -342,7 +342,7 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
   if (old.sequence != nullptr) {
     PrefixTrail its;  // nor what the cache has of it
     if (caches()) {
-      cache_.name(its, old.isolation, old.ids);
+      cache_.name(its, old.scope, old.ids);
       cache_.hold(its, old.sequence->shared_blocks());
     }
     // What it shares it has to have for itself.
