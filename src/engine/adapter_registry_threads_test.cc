@@ -22,9 +22,9 @@ namespace daybreak::engine {
 namespace {
 
 constexpr std::size_t kVersions = 4;
-constexpr std::size_t kRequests = 60;  // of each thread
+constexpr std::size_t kAsked = 60;  // of each thread
 
-GenerateRequest request(const AdapterPtr& adapter) {
+GenerateRequest adapter_request(const AdapterPtr& adapter) {
   GenerateRequest r;
   r.prompt.assign(70, 3);
   r.max_tokens = 8;
@@ -47,7 +47,7 @@ TEST(AdapterRegistryThreads, LoadingAndUnloadingUnderLoad) {
     for (std::size_t version = 0; version < kVersions; ++version) {
       AnswerCollector answer;
       const std::string digest = std::to_string(version);
-      ASSERT_TRUE(engine->submit(request(fake_adapter("x", digest)), answer.fn()));
+      ASSERT_TRUE(engine->submit(adapter_request(fake_adapter("x", digest)), answer.fn()));
       answer.wait();
       expected[digest] = answer.ids();
     }
@@ -67,14 +67,14 @@ TEST(AdapterRegistryThreads, LoadingAndUnloadingUnderLoad) {
   std::vector<std::thread> clients;
   for (const char* name : {"a", "b", "a"}) {
     clients.emplace_back([&, name] {
-      for (std::size_t n = 0; n < kRequests; ++n) {
+      for (std::size_t n = 0; n < kAsked; ++n) {
         const AdapterPtr adapter = registry.find(name);
         if (adapter == nullptr) {
           std::this_thread::yield();
           continue;
         }
         AnswerCollector answer;
-        ASSERT_TRUE(engine->submit(request(adapter), answer.fn()));
+        ASSERT_TRUE(engine->submit(adapter_request(adapter), answer.fn()));
         answer.wait();
         EXPECT_EQ(answer.ids(), expected[adapter->digest()]);
       }

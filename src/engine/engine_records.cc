@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engine counts, and the end of a job.
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/engine.h"
@@ -9,8 +10,13 @@
 namespace daybreak::engine {
 namespace {
 
-// Into ascending order, once.
-void add_name(std::vector<std::string>& names, const std::string& name) {
+// Its name, into ascending order, once.
+void add_adapter(const Job& job, std::vector<std::string>& names) {
+  const model::LoraAdapter* const adapter = job.request().adapter.get();
+  if (adapter == nullptr) {
+    return;
+  }
+  const std::string& name = adapter->name();
   const auto at = std::ranges::lower_bound(names, name);
   if (at == names.end() || *at != name) {
     names.insert(at, name);
@@ -24,10 +30,14 @@ Stats Engine::stats() const {
   Stats stats = stats_;
   stats.queued = waiting_.size();
   stats.draining = draining_;
+  std::unordered_set<const Job*> waiting;
+  for (const std::unique_ptr<Job>& job : waiting_.jobs()) {
+    waiting.insert(job.get());
+    add_adapter(*job, stats.queued_adapters);
+  }
   for (const auto& [id, job] : live_) {
-    if (const model::LoraAdapter* adapter = job->request().adapter.get(); adapter != nullptr) {
-      add_name(job->times.started ? stats.running_adapters : stats.queued_adapters,
-               adapter->name());
+    if (!waiting.contains(job)) {
+      add_adapter(*job, stats.running_adapters);
     }
   }
   return stats;

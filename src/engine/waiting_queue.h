@@ -36,6 +36,9 @@ class WaitingQueue {
   // REQUIRES: !empty().
   [[nodiscard]] Job& front() const { return *jobs_.front(); }
 
+  // All that are in it, in their order, those without a place too.
+  [[nodiscard]] const std::deque<std::unique_ptr<Job>>& jobs() const { return jobs_; }
+
   // Returns who has the place that a request of this priority that comes `now` may take; null:
   // nobody.
   [[nodiscard]] Job* find_displaceable(Clock::TimePoint now, int priority) const;

@@ -231,7 +231,7 @@ class Digest {
   std::unique_ptr<EVP_MD_CTX, Free> context_;
 };
 
-WeightFormat format_of(DType dtype) {
+WeightFormat adapter_format(DType dtype) {
   return dtype == DType::kF32 ? WeightFormat::kF32
                               : (dtype == DType::kF16 ? WeightFormat::kF16 : WeightFormat::kBf16);
 }
@@ -244,7 +244,7 @@ class Copier {
 
   Result<MatrixView> matrix(const TensorEntry& entry) {
     const std::span<const std::byte> bytes = file_.bytes_of(entry);
-    const MatrixView view{.format = format_of(entry.dtype),
+    const MatrixView view{.format = adapter_format(entry.dtype),
                           .data = store(bytes.size()),
                           .scales = nullptr,
                           .rows = static_cast<std::size_t>(entry.shape[0]),
