@@ -99,6 +99,26 @@ TEST_F(AdapterTest, AnswersInOneBatchAreThoseAlone) {
   }
 }
 
+TEST_F(AdapterTest, APreemptedRequestGoesOnWithItsAdapter) {
+  const auto engine = *Engine::start(
+      std::make_unique<FakeModel>(
+          FakeModelOptions{.slots = 3, .total_positions = 300, .checkpoints = 4}, observer),
+      EngineOptions{.answer_reserve = 8});
+  std::vector<GenerateRequest> requests;
+  std::vector<std::unique_ptr<AnswerCollector>> answers;
+  for (const AdapterPtr& adapter : {first, reloaded, AdapterPtr()}) {
+    requests.push_back(request(adapter, 70));
+    requests.back().max_tokens = 120;
+    answers.push_back(std::make_unique<AnswerCollector>());
+    ASSERT_TRUE(engine->submit(requests.back(), answers.back()->fn()));
+  }
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i]->wait(), FinishReason::kLength);
+    EXPECT_EQ(answers[i]->ids(), alone(requests[i])) << i;
+  }
+  EXPECT_GT(engine->stats().preemptions, 0U);
+}
+
 TEST_F(AdapterTest, ASavedSlotBelongsToItsAdapter) {
   const auto engine = start(0);
   const GenerateRequest r = request(first);
