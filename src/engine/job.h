@@ -40,9 +40,7 @@ class Job {
 
   [[nodiscard]] RequestId id() const { return id_; }
   [[nodiscard]] const GenerateRequest& request() const { return request_; }
-  // What has to be equal, beside ids, to go on from the job's sequence: cache::make_scope() of
-  // GenerateRequest::isolation and the adapter.
-  [[nodiscard]] const std::string& scope() const { return scope_; }
+  [[nodiscard]] const std::string& scope() const { return scope_; }  // see cache/scope.h
 
   // Positions the job may need: prompt and answer.
   [[nodiscard]] std::size_t positions() const {
@@ -164,7 +162,6 @@ class Job {
   bool finished = false;
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;
-
   PrefixTrail trail;         // its part in the prefix cache
   std::size_t reserved = 0;  // positions set aside, while it has a sequence
   // As the slot table was, see SlotTable::take(), when it had no place for the job.
