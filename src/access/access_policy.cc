@@ -27,7 +27,8 @@ Result<Price> check_request(const RequestEstimate& request, const Prices& prices
   DAYBREAK_CHECK_OK(validate_name("model", request.model, kMaxModelNameBytes));
   DAYBREAK_CHECK_OK(validate(
       TokenCounts{.prompt = request.prompt_tokens, .completion = request.max_completion_tokens}));
-  return prices.of(request.model);
+  Result<Price> price = prices.of(request.model);
+  return !price && !request.base_model.empty() ? prices.of(request.base_model) : std::move(price);
 }
 
 }  // namespace

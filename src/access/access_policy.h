@@ -36,6 +36,7 @@ using Caller = std::shared_ptr<const ApiKey>;
 struct RequestEstimate {
   std::string request_id;  // unique; a request that is tried again under its id is counted once
   std::string model;       // the name prices and the ledger know
+  std::string base_model = {};  // whose price holds if there is none for `model`; empty: none
   std::int64_t prompt_tokens = 0;
   std::int64_t max_completion_tokens = 0;  // of all answers together
   std::int64_t sequences = 1;              // answers that run or wait at the same time, 1 or more

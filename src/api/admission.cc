@@ -109,7 +109,7 @@ Result<access::Caller> generating_caller(const Context& context, const http::Req
 }
 
 std::vector<std::string> usable_models(const Context& context, const access::ApiKey& caller) {
-  std::vector<std::string> names = *context.names.get();
+  std::vector<std::string> names = served_names(context);
   std::erase_if(names, [&](const auto& name) { return !access::allows_model(caller, name); });
   return names;
 }
@@ -126,7 +126,8 @@ Status Admission::begin(std::string_view model, const Demand& demand) {
   DAYBREAK_CHECK_OK(check_model(model));
   auto begun = policy_->begin(
       caller_, {.request_id = ledger_id(exchange_.request().id),
-                .model = context_.options.model_names.front(),
+                .model = demand.model,
+                .base_model = context_.options.model_names.front(),
                 .prompt_tokens = static_cast<std::int64_t>(demand.prompt_tokens),
                 .max_completion_tokens = static_cast<std::int64_t>(demand.answer_tokens),
                 .sequences = static_cast<std::int64_t>(demand.sequences),

@@ -33,7 +33,7 @@ namespace daybreak::api {
 [[nodiscard]] Result<access::Caller> generating_caller(const Context& context,
                                                        const http::Request& request);
 
-// Returns the names under which the model is served and `caller` may use it.
+// Returns the names under which the model and adapters are served and `caller` may use them.
 [[nodiscard]] std::vector<std::string> usable_models(const Context& context,
                                                      const access::ApiKey& caller);
 
@@ -43,6 +43,7 @@ inline constexpr std::string_view kRateWaitNote = "rate_wait_ms";
 
 // What a generating request may take at most.
 struct Demand {
+  std::string model;  // ServedModel::name
   std::size_t prompt_tokens = 0;
   std::size_t answer_tokens = 0;  // of all answers together
   std::size_t sequences = 1;      // answers, each of which takes a place in the generator

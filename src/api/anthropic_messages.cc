@@ -33,11 +33,10 @@ std::string renamed(std::string_view prefix, const std::string& tool_call_id) {
 
 class AnthropicMessage final : public ChatCall {
  public:
-  AnthropicMessage(PreparedChat chat, const Context& context, bool show_thinking,
-                   std::string request_id)
+  AnthropicMessage(PreparedChat chat, bool show_thinking, std::string request_id)
       : ChatCall(std::move(chat)),
         head_{.id = renamed("msg_", chat::make_tool_call_id(random_bits)),
-              .model = context.options.model_names.front()},
+              .model = this->chat().served.name},
         splitter_(show_thinking),
         request_id_(std::move(request_id)) {}
 
@@ -157,7 +156,7 @@ Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Co
   DAYBREAK_CHECK_OK(check_room(chat, context));
   DAYBREAK_CHECK_OK(fit_chat(chat, context));
   std::unique_ptr<ChatCall> call =
-      std::make_unique<AnthropicMessage>(std::move(chat), context, show_thinking, request.id);
+      std::make_unique<AnthropicMessage>(std::move(chat), show_thinking, request.id);
   return call;
 }
 

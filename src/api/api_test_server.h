@@ -41,6 +41,7 @@ struct TestApiOptions {
   std::shared_ptr<access::AccessPolicy> access = nullptr;
   engine::SlotControl* slots = nullptr;
   std::string slot_save_path{};
+  LoraOptions lora{};
   std::optional<TelemetryOptions> telemetry = {};
 };
 
@@ -69,6 +70,7 @@ class TestApi {
                                  .access = options.access,
                                  .slots = options.slots,
                                  .slot_save_path = options.slot_save_path,
+                                 .lora = options.lora,
                                  .telemetry = options.telemetry,
                                  .grammars = options.grammars,
                                  .compile_grammar = options.compile_grammar},

@@ -17,6 +17,7 @@
 #include "api/batch_options.h"
 #include "api/content_log.h"
 #include "api/held_logprobs.h"
+#include "api/lora_options.h"
 #include "api/replay_store.h"
 #include "api/request_metrics.h"
 #include "api/response_store.h"
@@ -60,6 +61,7 @@ struct ServiceOptions {
   // What /slots and /reset_prefix_cache act on; outlives the service. Null: there are none.
   engine::SlotControl* slots = nullptr;
   std::string slot_save_path = {};  // directory of the files of /slots; empty: nothing is saved
+  LoraOptions lora = {};
   std::optional<TelemetryOptions> telemetry = {};  // unset: nothing is exported
   grammar::GrammarServiceOptions grammars = {};
   grammar::GrammarService::CompileFn compile_grammar = nullptr;  // null: grammar::compile()
@@ -90,6 +92,7 @@ struct Context {
   SharedBound logprobs{kMaxHeldLogprobs, kMaxHeldLogprobsOfOwner};
   std::shared_ptr<Telemetry> telemetry;  // null: nothing is exported
   boost::asio::thread_pool workers;
+  boost::asio::thread_pool lora_loader{1};  // reads adapters, beside which requests are prepared
   std::atomic<bool> draining{false};
 };
 

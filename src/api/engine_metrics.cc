@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <initializer_list>
 #include <utility>
 
@@ -228,6 +229,16 @@ void report_engine(MetricsSink& sink, const engine::Stats& stats, const std::str
   report_disk(report, stats);
   report_times(report, stats);
   report_sizes(report, stats);
+}
+
+void report_adapters(MetricsSink& sink, const engine::Stats& stats, std::size_t most) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  sink.gauge("vllm:lora_requests_info",
+             "Time of this line, seconds since 1970; adapters that requests run and wait with",
+             std::chrono::duration<double>(now).count(),
+             {{"max_lora", fmt::format("{}", most)},
+              {"running_lora_adapters", fmt::format("{}", fmt::join(stats.running_adapters, ","))},
+              {"waiting_lora_adapters", fmt::format("{}", fmt::join(stats.queued_adapters, ","))}});
 }
 
 }  // namespace daybreak::api

@@ -50,8 +50,35 @@ Json supported_parameters() {
   return names;
 }
 
-// `names`: all that the caller may use.
-Json openai_model(const Context& context, const ModelNames& names, const std::string& name) {
+// Of an adapter, with vLLM's words for what it is of and where it came from.
+Json openai_adapter(const Context& context, const engine::NamedAdapter& adapter) {
+  return {{"id", adapter.name},
+          {"object", "model"},
+          {"created", adapter.created},
+          {"owned_by", "daybreak"},
+          {"root", adapter.path},
+          {"parent", context.options.model_names.front()},
+          {"max_model_len", context.generator.context_tokens()},
+          {"aliases", {adapter.name}},
+          {"capabilities", capabilities(context)},
+          {"supported_parameters", supported_parameters()}};
+}
+
+// `usable`: all names that the caller may use.
+Json openai_model(const Context& context, const ModelNames& usable, const std::string& name) {
+  const std::shared_ptr<const ModelNames> all = context.names.get();
+  const auto of_model = [&](const std::string& one) {
+    return std::ranges::find(*all, one) != all->end();
+  };
+  if (!of_model(name) && context.options.lora.adapters != nullptr) {
+    const auto adapters = context.options.lora.adapters->list();
+    const auto found = std::ranges::find(*adapters, name, &engine::NamedAdapter::name);
+    // It may have been unloaded since the names were listed.
+    return openai_adapter(
+        context, found != adapters->end() ? *found : engine::NamedAdapter{name, "", nullptr, 0});
+  }
+  ModelNames names;
+  std::ranges::copy_if(usable, std::back_inserter(names), of_model);
   return {{"id", name},
           {"object", "model"},
           {"created", context.options.created},

@@ -16,9 +16,12 @@ http::Task<void> call(const std::function<void()>& work) {
 }  // namespace
 
 http::Task<void> on_worker(Context& context, const std::function<void()>& work) {
+  co_await on_pool(context.workers, work);
+}
+
+http::Task<void> on_pool(boost::asio::thread_pool& pool, const std::function<void()>& work) {
   http::Task<void> task = call(work);
-  co_await boost::asio::co_spawn(context.workers.get_executor(), std::move(task),
-                                 boost::asio::use_awaitable);
+  co_await boost::asio::co_spawn(pool.get_executor(), std::move(task), boost::asio::use_awaitable);
 }
 
 }  // namespace daybreak::api

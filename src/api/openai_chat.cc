@@ -17,18 +17,18 @@ namespace {
 
 using chat::OutputEvent;
 
-chat::ReplyHead reply_head(const Context& context) {
+chat::ReplyHead reply_head(const PreparedChat& chat) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {.id = chat::make_completion_id(random_bits),
           .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-          .model = context.options.model_names.front()};
+          .model = chat.served.name};
 }
 
 class OpenAiChat final : public ChatCall {
  public:
-  OpenAiChat(PreparedChat chat, const Context& context)
+  explicit OpenAiChat(PreparedChat chat)
       : ChatCall(std::move(chat)),
-        head_(reply_head(context)),
+        head_(reply_head(this->chat())),
         opened_(this->chat().request.n, false) {}
 
   std::string_view id() const override { return head_.id; }
@@ -112,7 +112,7 @@ class OpenAiChat final : public ChatCall {
 
 Result<std::unique_ptr<ChatCall>> prepare(const http::Request& request, const Context& context) {
   DAYBREAK_TRY(PreparedChat chat, prepare_chat(request.body, context));
-  std::unique_ptr<ChatCall> call = std::make_unique<OpenAiChat>(std::move(chat), context);
+  std::unique_ptr<ChatCall> call = std::make_unique<OpenAiChat>(std::move(chat));
   return call;
 }
 

@@ -21,11 +21,11 @@
 namespace daybreak::api {
 namespace {
 
-chat::ReplyHead reply_head(const Context& context) {
+chat::ReplyHead reply_head(const PreparedChat& chat) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {.id = "cmpl-" + chat::make_tool_call_id(random_bits).substr(5),
           .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-          .model = context.options.model_names.front()};
+          .model = chat.served.name};
 }
 
 // Writes the answer of one request.
@@ -36,7 +36,7 @@ class CompletionCall {
       : completion_(std::move(completion)),
         rated_(std::move(rated)),
         names_{*context.tokenizer, completion_.request.tokens_as_ids},
-        head_(reply_head(context)),
+        head_(reply_head(completion_.shared)),
         opened_(completion_.choices(), false) {}
 
   [[nodiscard]] PreparedChat& chat() { return completion_.shared; }

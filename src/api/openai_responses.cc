@@ -28,11 +28,11 @@ const std::function<std::uint64_t()>& random_source() {
   return source;
 }
 
-chat::ReplyHead reply_head(const Context& context) {
+chat::ReplyHead reply_head(const PreparedChat& chat) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {.id = make_response_id("resp_", random_source()),
           .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
-          .model = context.options.model_names.front()};
+          .model = chat.served.name};
 }
 
 class OpenAiResponses final : public ChatCall {
@@ -43,7 +43,7 @@ class OpenAiResponses final : public ChatCall {
       : ChatCall(std::move(chat)),
         owner_(std::move(owner)),
         request_(std::move(request)),
-        head_(reply_head(context)),
+        head_(reply_head(this->chat())),
         store_(context.responses),
         answer_(head_, request_, this->chat().request.stream ? Events::kOn : Events::kOff,
                 random_source()) {}

@@ -52,7 +52,7 @@ Result<PreparedChat> prepare_parsed(chat::ChatRequest request, const Context& co
 Result<PreparedChat> render_chat(chat::ChatRequest request, const Context& context) {
   PreparedChat chat;
   chat.request = std::move(request);
-  DAYBREAK_CHECK_OK(check_served(chat.request.model, context));
+  DAYBREAK_TRY(chat.served, find_served(chat.request.model, context));
   DAYBREAK_TRY(chat::Prompt prompt, chat::render(chat.request, *context.tokenizer));
   chat.billed_prompt_tokens = prompt.billed_tokens();
   chat.channel = prompt.initial;
@@ -103,6 +103,7 @@ engine::GenerateRequest generate_request(const PreparedChat& chat, std::uint32_t
   request.constraint = chat.constraint;
   request.isolation = chat.isolation;
   request.zero_retention = chat.zero_retention;
+  request.adapter = chat.served.adapter;
   request.priority = chat.priority;
   request.yields_place = chat.yields_place;
   request.may_displace = chat.may_displace;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/context.h"
+#include "api/served_model.h"
 #include "base/result.h"
 #include "chat/chat_request.h"
 #include "chat/render.h"
@@ -22,6 +23,7 @@ namespace daybreak::api {
 
 struct PreparedChat {
   chat::ChatRequest request;
+  ServedModel served;  // what answers it, from now to its end
   std::vector<TokenId> prompt;
   std::size_t billed_prompt_tokens = 0;  // usage.prompt_tokens
   chat::Channel channel = chat::Channel::kNone;

@@ -91,7 +91,7 @@ Result<PreparedCompletion> prepare_completion(std::string_view body, const Conte
   DAYBREAK_TRY(out.request, parse_completion_request(body, context.options.limits,
                                                      context.generator.context_tokens()));
   out.shared.request = std::exchange(out.request.common, {});
-  DAYBREAK_CHECK_OK(check_served(out.shared.request.model, context));
+  DAYBREAK_TRY(out.shared.served, find_served(out.shared.request.model, context));
   DAYBREAK_CHECK_OK(read_prompts(out, out.request.max_tokens_given, context));
   DAYBREAK_CHECK_OK(plan_rating(out));
   out.shared.billed_prompt_tokens = out.prompt_tokens();

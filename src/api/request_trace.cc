@@ -42,6 +42,7 @@ RequestTrace::RefuseFn RequestTrace::noting(RefuseFn refuse) {
 void RequestTrace::asked(const PreparedChat& chat, std::size_t choices) {
   const chat::ChatRequest& request = chat.request;
   const chat::SamplingOptions& sampling = request.sampling;
+  facts_.served_model = chat.served.name;
   facts_.asked_model = request.model.empty() ? facts_.served_model : request.model;
   facts_.asked = AskedFor{.stream = request.stream,
                           .json = request.response_format.kind != chat::ResponseFormatKind::kText,

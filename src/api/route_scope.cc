@@ -25,7 +25,8 @@ std::optional<access::Scope> scope_of(std::string_view pattern) {
   }
   // What shows or changes the state of the server, not that of one caller.
   const bool admin = pattern.starts_with("/slots") || pattern.starts_with("/debug/") ||
-                     pattern == "/reset_prefix_cache";
+                     pattern == "/reset_prefix_cache" || pattern == "/v1/load_lora_adapter" ||
+                     pattern == "/v1/unload_lora_adapter";
   return admin ? access::Scope::kAdmin : access::Scope::kInference;
 }
 

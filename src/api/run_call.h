@@ -86,7 +86,8 @@ http::Task<void> run_call(Context& context, http::Exchange& exchange, std::strin
     co_return co_await refuse(exchange, refusal, fit.error(), admission.headers());
   }
   if (const Status may =
-          admission.begin(chat.request.model, {.prompt_tokens = chat.billed_prompt_tokens,
+          admission.begin(chat.request.model, {.model = chat.served.name,
+                                               .prompt_tokens = chat.billed_prompt_tokens,
                                                .answer_tokens = call.answer_tokens(),
                                                .sequences = call.choices(),
                                                .stream = chat.request.stream});

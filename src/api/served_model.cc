@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/json_document.h"
 #include "chat/response_json.h"
@@ -23,11 +24,30 @@ std::string sequence_limit(const Context& context) {
 }  // namespace
 
 Status check_served(std::string_view name, const Context& context) {
+  const auto found = find_served(name, context);
+  return found ? ok() : Status(found.error());
+}
+
+Result<ServedModel> find_served(std::string_view name, const Context& context) {
   const auto names = context.names.get();
   if (name.empty() || std::ranges::find(*names, name) != names->end()) {
-    return ok();
+    return ServedModel{.name = context.options.model_names.front()};
+  }
+  engine::AdapterRegistry* const adapters = context.options.lora.adapters.get();
+  if (engine::AdapterPtr adapter = adapters == nullptr ? nullptr : adapters->find(name)) {
+    return ServedModel{.name = std::string(name), .adapter = std::move(adapter)};
   }
   return unknown_model(name);
+}
+
+std::vector<std::string> served_names(const Context& context) {
+  std::vector<std::string> names = *context.names.get();
+  if (context.options.lora.adapters != nullptr) {
+    for (const engine::NamedAdapter& one : *context.options.lora.adapters->list()) {
+      names.push_back(one.name);
+    }
+  }
+  return names;
 }
 
 Error unknown_model(std::string_view name) {

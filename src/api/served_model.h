@@ -13,8 +13,21 @@
 
 namespace daybreak::api {
 
-// Errors: unknown_model() unless `name` is empty or one under which the model is served.
+// Errors: unknown_model() unless `name` is empty or one under which the model or an adapter is
+// served.
 [[nodiscard]] Status check_served(std::string_view name, const Context& context);
+
+// What answers a request.
+struct ServedModel {
+  std::string name;  // that replies and the ledger carry: the model's first one, or the adapter's
+  engine::AdapterPtr adapter = nullptr;
+};
+// Returns it for the name that a request has. A name of the model goes before an adapter's.
+// Errors: as check_served().
+[[nodiscard]] Result<ServedModel> find_served(std::string_view name, const Context& context);
+
+// Returns the names under which the model is served, then those of adapters.
+[[nodiscard]] std::vector<std::string> served_names(const Context& context);
 
 // Returns the error for a name under which no model is served. Where the caller is known,
 // add_models() says which names he may use.

@@ -20,6 +20,7 @@
 #include "api/error_reply.h"
 #include "api/grammar_metrics.h"
 #include "api/invocations.h"
+#include "api/lora_routes.h"
 #include "api/model_routes.h"
 #include "api/openai_chat.h"
 #include "api/openai_completion.h"
@@ -116,6 +117,12 @@ Result<std::unique_ptr<Service>> Service::create(
     sink.gauge("daybreak_build_info", "Always 1", 1, {{"version", version}});
     report_engine(sink, generator.stats(), name);
   });
+  if (context->options.lora.adapters != nullptr) {
+    metrics.add_collector(
+        [&generator, adapters = context->options.lora.adapters](MetricsSink& sink) {
+          report_adapters(sink, generator.stats(), adapters->most());
+        });
+  }
   metrics.add_collector(
       [grammars = context->grammars, vocabulary = context->vocabulary](MetricsSink& sink) {
         report_grammars(sink, grammars->stats(), vocabulary->strings().stats());
@@ -168,6 +175,7 @@ http::Router Service::router() {
   add_batch_routes(router, *context_, batches_.get());
   add_token_routes(router, *context_);
   add_slot_routes(router, *context_);
+  add_lora_routes(router, *context_);
   add_model_routes(router, *context_);
   add_balance_route(router, *context_);
   add_status_routes(router, *context_);
@@ -225,6 +233,7 @@ void Service::stop_workers(std::chrono::steady_clock::time_point until) {
     batches_->stop();  // its requests need the workers
   }
   context_->workers.join();
+  context_->lora_loader.join();
   context_->grammars->stop();
   finish_ledger(std::max(until, std::chrono::steady_clock::now() + kLedgerWait));
   if (context_->telemetry) {

@@ -166,7 +166,7 @@ constexpr auto kRules = std::to_array<FieldRule>({
     {"length_penalty", kVllm, kRefused, "1", "belongs to beam search"},
     {"early_stopping", kVllm, kRefused, "false", "belongs to beam search"},
     {"top_a", kOther, kRefused, "0", "say `min_p`"},
-    {"lora_path", kOther, kRefused, "", "there is one model"},
+    {"lora_path", kOther, kRefused, "", "an adapter is chosen by `model`"},
 });
 
 }  // namespace

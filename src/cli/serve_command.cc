@@ -24,6 +24,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/disk_cache.h"
+#include "cli/lora_modules.h"
 #include "cli/otlp_options.h"
 #include "cli/reload.h"
 #include "cli/runner_options.h"
@@ -161,12 +162,14 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .disk = std::move(disk),
                     .owner_valid = owner_valid(access),
                     .timeline_steps = config.step_timeline}));
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t now = std::chrono::duration_cast<std::chrono::seconds>(since).count();
+  DAYBREAK_TRY(api::LoraOptions lora, open_adapters(config, loaded, names, now, log));
   DAYBREAK_TRY(const auto service,
                api::Service::create(
                    {.model_names = names,
                     .version = version,
-                    .created = std::chrono::duration_cast<std::chrono::seconds>(now).count(),
+                    .created = now,
                     .limits = {.contract = config.vendor_compat == "on" ? chat::Contract::kVendor
                                                                         : chat::Contract::kOpen},
                     .max_tokens = config.max_tokens,
@@ -187,6 +190,7 @@ Status serve(const ConfigSources& sources, const EffectiveConfig& effective,
                     .access = access,
                     .slots = engine.get(),
                     .slot_save_path = config.slot_save_path,
+                    .lora = std::move(lora),
                     .telemetry = std::move(telemetry),
                     .grammars = {.threads = config.grammar_threads,
                                  .cache_bytes = config.grammar_cache_mb << 20U,

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "cli/edit_distance.h"
+#include "engine/adapter_registry.h"
 #include "engine/model_runner.h"
 #include "engine/prompt_lookup.h"
 #include "engine/step_timeline.h"
@@ -79,6 +80,15 @@ std::vector<ServerKey> make_keys() {
        CountField{&C::kept_sequence_seconds, 1, kDay}},
       {"slot_save_path", "directory for POST /slots/{id}?action=save; empty: nothing is saved",
        TextField{&C::slot_save_path}},
+      {"lora_modules", "LoRA adapters, each NAME=DIRECTORY, served as models (docs/lora.md)",
+       ListField{&C::lora_modules}},
+      {"max_loras", "adapters in memory at the same time",
+       CountField{&C::max_loras, 0, engine::kMaxAdapters}},
+      {"lora_dir", "directory below which POST /v1/load_lora_adapter finds adapters",
+       TextField{&C::lora_dir}},
+      {"allow_runtime_lora_updating",
+       "on: administrators load and unload adapters while serving; needs lora_dir",
+       ChoiceField{&C::allow_runtime_lora_updating, {"off", "on"}}},
       {"vendor_compat", "on: requests follow the rules of the vendor's own API (docs/chat.md)",
        ChoiceField{&C::vendor_compat, {"off", "on"}}},
       {"access_db",

@@ -46,6 +46,10 @@ struct ServerConfig {
   std::size_t prompt_lookup_min = 3;
   std::size_t kept_sequence_seconds = 3'600;
   std::string slot_save_path;
+  std::vector<std::string> lora_modules;
+  std::size_t max_loras = 8;
+  std::string lora_dir;
+  std::string allow_runtime_lora_updating = "off";
   std::string vendor_compat = "off";
 
   std::string access_db;

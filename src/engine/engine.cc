@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/out_of_memory.h"
+#include "cache/scope.h"
 #include "engine/admission.h"
 #include "engine/prompt_logprobs.h"
 
@@ -60,8 +61,9 @@ Result<std::unique_ptr<Engine>> Engine::start(std::unique_ptr<StepModel> model,
     DAYBREAK_TRY(disk, open_disk(*model, *options.disk, *options.clock));
     hasher = disk->hasher();
     if (options.owner_valid) {  // of keys that were revoked meanwhile
-      disk->erase_if(
-          [&](std::string_view scope) { return !options.owner_valid(std::string(scope)); });
+      disk->erase_if([&](std::string_view scope) {
+        return !options.owner_valid(std::string(cache::split_scope(scope).isolation));
+      });
     }
   }
   return std::unique_ptr<Engine>(new Engine(std::move(model), options, hasher, std::move(disk)));
@@ -379,7 +381,7 @@ bool Engine::admit_one(Job& next) {
 }
 
 Result<SlotTable::Place> Engine::place_for(Job& job) {
-  if (!slots_.owner_valid(job.request().isolation)) {
+  if (!slots_.owner_valid(job.scope())) {
     return Error{Errc::kUnauthenticated,
                  "the API key was revoked or has expired while the request waited"};
   }

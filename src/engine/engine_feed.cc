@@ -95,7 +95,8 @@ StepChunk Engine::chunk_of(Job& job, std::size_t count, std::span<float>& rows) 
   StepChunk chunk{.sequence = &job.sequence(),
                   .ids = job.pending().first(count),
                   .logits = {},
-                  .guesses = job.guesses(count)};
+                  .guesses = job.guesses(count),
+                  .adapter = job.request().adapter.get()};
   if (job.rates_pending()) {
     chunk.logits = rows.first(count * vocab_size_);
     rows = rows.subspan(chunk.logits.size());

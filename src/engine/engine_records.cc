@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the engine counts, and the end of a job.
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/engine.h"
+#include "model/lora_adapter.h"
 
 namespace daybreak::engine {
+namespace {
+
+// Its name, into ascending order, once.
+void add_adapter(const Job& job, std::vector<std::string>& names) {
+  const model::LoraAdapter* const adapter = job.request().adapter.get();
+  if (adapter == nullptr) {
+    return;
+  }
+  const std::string& name = adapter->name();
+  const auto at = std::ranges::lower_bound(names, name);
+  if (at == names.end() || *at != name) {
+    names.insert(at, name);
+  }
+}
+
+}  // namespace
 
 Stats Engine::stats() const {
   const std::lock_guard lock(mutex_);
@@ -13,6 +32,16 @@ Stats Engine::stats() const {
   stats.draining = draining_;
   if (disk_ != nullptr) {
     stats.disk = disk_->stats();
+  }
+  std::unordered_set<const Job*> waiting;
+  for (const std::unique_ptr<Job>& job : waiting_.jobs()) {
+    waiting.insert(job.get());
+    add_adapter(*job, stats.queued_adapters);
+  }
+  for (const auto& [id, job] : live_) {
+    if (!waiting.contains(job)) {
+      add_adapter(*job, stats.running_adapters);
+    }
   }
   return stats;
 }

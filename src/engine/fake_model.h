@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "engine/fake_sequence.h"
 #include "engine/step_model.h"
+#include "model/lora_adapter.h"
 
 namespace daybreak::engine {
 
@@ -85,14 +86,17 @@ class FakeModel final : public StepModel {
       const bool has_room =
           fake.length + chunk.ids.size() <= fake.room + fake.blocks.size() * FakeSequence::kBlock;
       fake.hash += as_agreed && has_room ? 0 : 1;
+      // As an adapter does, it changes everything from its ids on.
+      const std::uint64_t adapter =
+          chunk.adapter == nullptr ? 0 : fnv1a64(std::as_bytes(std::span(chunk.adapter->digest())));
       const std::size_t kept = chunk.ids.size() - chunk.guesses;
       std::uint64_t hash = 0;
       for (std::size_t i = 0; i < chunk.ids.size(); ++i) {
         if (i < kept) {
-          fake.feed(chunk.ids[i]);
+          fake.feed(chunk.ids[i] ^ adapter);
           hash = fake.hash;
         } else {
-          hash = mix64(hash ^ chunk.ids[i]);
+          hash = mix64(hash ^ chunk.ids[i] ^ adapter);
         }
         if (const std::size_t left = chunk.ids.size() - i; left <= rows) {
           write_logits(

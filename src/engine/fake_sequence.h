@@ -98,7 +98,7 @@ struct FakeSequence final : Sequence {
     // A wrong block or checkpoint shows in every row from here on.
     hash += length == blocks.size() * kBlock && hash == ends.back() ? 0 : 1;
   }
-  void feed(TokenId id) {
+  void feed(std::uint64_t id) {
     hash = mix64(hash ^ id);
     if (++length % kBlock == 0) {
       ends.push_back(hash);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,14 @@
 #include "engine/step_record.h"
 #include "engine/token_constraint.h"
 
+namespace daybreak::model {
+class LoraAdapter;
+}
+
 namespace daybreak::engine {
+
+// A LoRA adapter, kept alive by whoever computes with it.
+using AdapterPtr = std::shared_ptr<const model::LoraAdapter>;
 
 // Names one accepted request of one Generator; never reused, never 0.
 enum class RequestId : std::uint64_t {};
@@ -53,6 +61,9 @@ struct GenerateRequest {
   // Whether what is computed for it stays in memory: nothing of it is stored, and nobody is told
   // what the prefix cache has of it. Requests with the same isolation have the same value here.
   bool zero_retention = false;
+  // What the answer is computed with beside the model's weights; null: nothing. States of one
+  // adapter are shared with requests of the same one only (LoraAdapter::digest()).
+  AdapterPtr adapter = nullptr;
   // The queue is in the order of this, higher first; see waiting_queue.h. 0 to kMaxPriority.
   int priority = 0;
   // Whether it may lose its place in a full queue to a request that would start before it: then it

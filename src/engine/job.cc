@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "cache/scope.h"
 #include "engine/prompt_logprobs.h"
+#include "model/lora_adapter.h"
 
 namespace daybreak::engine {
 namespace {
@@ -14,6 +16,13 @@ namespace {
 constexpr std::size_t kCatchUpIds = 16'384;
 // For answers of so many ids what guesses are made from has room at once.
 constexpr std::size_t kExpectedAnswerIds = 4'096;
+
+std::string scope_of(const GenerateRequest& request) {
+  const model::LoraAdapter* const adapter = request.adapter.get();
+  return cache::make_scope({.isolation = request.isolation,
+                            .lora_name = adapter == nullptr ? "" : adapter->name(),
+                            .lora_digest = adapter == nullptr ? "" : adapter->digest()});
+}
 
 }  // namespace
 
@@ -33,6 +42,7 @@ Job::Job(RequestId id, GenerateRequest request, UpdateFn on_update, Clock::TimeP
       id_(id),
       request_(std::move(request)),
       on_update_(std::move(on_update)),
+      scope_(scope_of(request_)),
       sampler_(request_) {
   usage_.prompt_tokens = request_.prompt.size();
 }
@@ -103,7 +113,7 @@ ProcessedSequence Job::leave() {
   const std::span<const TokenId> read = text().first(read_);
   ids.assign(read.begin(), read.end());
   ids.insert(ids.end(), fed_.begin(), fed_.end());
-  return {std::move(sequence_), std::move(ids), request_.isolation, request_.zero_retention};
+  return {std::move(sequence_), std::move(ids), scope_, request_.zero_retention};
 }
 
 ProcessedSequence Job::preempt() {

@@ -34,6 +34,7 @@ class Job {
 
   [[nodiscard]] RequestId id() const { return id_; }
   [[nodiscard]] const GenerateRequest& request() const { return request_; }
+  [[nodiscard]] const std::string& scope() const { return scope_; }  // see cache/scope.h
 
   // Positions the job may need: prompt and answer.
   [[nodiscard]] std::size_t positions() const {
@@ -155,7 +156,6 @@ class Job {
   bool finished = false;
   RequestTimes times;
   std::optional<Clock::TimePoint> last_token_at;
-
   PrefixTrail trail;         // its part in the prefix cache
   std::size_t reserved = 0;  // positions set aside, while it has a sequence
   bool aside = false;        // it waits for a load, and others go on; see SlotTable::fetch()
@@ -173,6 +173,7 @@ class Job {
   const RequestId id_;
   const GenerateRequest request_;
   const UpdateFn on_update_;
+  const std::string scope_;
   Sampler sampler_;
   std::size_t slot_ = 0;
   std::unique_ptr<Sequence> sequence_;  // null while waiting

@@ -158,7 +158,8 @@ Status ModelRunner::forward(std::span<const StepChunk> chunks) {
                     .ids = chunk.ids,
                     .rows = rows_wanted(chunk, vocab_size()),
                     .logits = chunk.logits,
-                    .draft_ids = chunk.guesses});
+                    .draft_ids = chunk.guesses,
+                    .adapter = chunk.adapter});
   }
   Status status = model_->forward(work, workspace_, *team_);
   if (!status && status.error().code == Errc::kCorrupt) {

@@ -16,8 +16,8 @@ namespace daybreak::engine {
 struct ProcessedSequence {
   std::unique_ptr<Sequence> sequence;
   std::vector<TokenId> ids;     // sequence->position() of them
-  std::string isolation;        // of the request, see GenerateRequest
-  bool zero_retention = false;  // likewise
+  std::string scope;            // Job::scope() of the request
+  bool zero_retention = false;  // of the request, see GenerateRequest
 };
 
 }  // namespace daybreak::engine

@@ -12,7 +12,7 @@ namespace daybreak::engine {
 namespace {
 
 bool goes_on_from(const Job& job, const ProcessedSequence& kept) {
-  return kept.sequence != nullptr && kept.isolation == job.request().isolation &&
+  return kept.sequence != nullptr && kept.scope == job.scope() &&
          kept.ids.size() < job.text().size() &&
          std::equal(kept.ids.begin(), kept.ids.end(), job.text().begin());
 }
@@ -98,7 +98,7 @@ cache::PrefixTree::Match SlotTable::look_up(Job& job) {
   const GenerateRequest& request = job.request();
   if (caches()) {
     job.trail.zero_retention = request.zero_retention;
-    cache_.name(job.trail, request.isolation, job.text());
+    cache_.name(job.trail, job.scope(), job.text());
     if (may_reuse(request)) {
       return cache_.find(job.trail, job.text().size());
     }
@@ -157,7 +157,7 @@ bool SlotTable::fetch(Job& job) {
       job.fetched || job.refused_at == changes_) {
     return false;
   }
-  cache_.name(job.trail, request.isolation, job.text());
+  cache_.name(job.trail, job.scope(), job.text());
   const auto kept = find_prefix(job);
   const std::size_t here = std::max(cache_.usable(job.trail, job.text().size()),
                                     kept ? slots_[*kept].kept.ids.size() / cache::kBlockTokens : 0);
@@ -198,7 +198,7 @@ Status SlotTable::begin_load(const Job& job, std::span<const cache::BlockHash> c
       const auto read = text.first(chain.size() * cache::kBlockTokens);
       ids.assign(read.begin(), read.end());
     }
-    return cache_.disk()->begin(chain, job.request().isolation, std::move(ids));
+    return cache_.disk()->begin(chain, job.scope(), std::move(ids));
   });
 }
 
@@ -233,8 +233,8 @@ void SlotTable::give_back(std::size_t slot, ProcessedSequence left) {
   if (job != nullptr) {
     cache_.release(job->trail);
   }
-  if (!owner_valid(left.isolation)) {
-    cache_.erase_if([&](std::string_view scope) { return scope == left.isolation; });
+  if (!owner_valid(left.scope)) {
+    cache_.erase_if([&](std::string_view scope) { return scope == left.scope; });
     return;
   }
   if (job != nullptr && left.sequence != nullptr) {
@@ -310,8 +310,8 @@ std::optional<Clock::TimePoint> SlotTable::next_end() const {
 
 std::size_t SlotTable::erase_unwanted() {
   ++changes_;
-  cache_.erase_if([&](std::string_view scope) { return !owner_valid(std::string(scope)); });
-  return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.isolation); });
+  cache_.erase_if([&](std::string_view scope) { return !owner_valid(scope); });
+  return erase_if([&](const Slot& slot) { return !owner_valid(slot.kept.scope); });
 }
 
 void SlotTable::when_gone(std::function<void()> then) {
@@ -412,7 +412,7 @@ Result<SavedSequence> SlotTable::save(std::size_t slot) const {
                  fmt::format("slot {}: its sequence is of a key with zero retention", slot)};
   }
   return or_out_of_memory(Errc::kUnavailable, fmt::format("slot {}", slot), [&] {
-    return Result(SavedSequence{kept.isolation, kept.ids, kept.sequence->save()});
+    return Result(SavedSequence{kept.scope, kept.ids, kept.sequence->save()});
   });
 }
 
@@ -435,7 +435,7 @@ Status SlotTable::restore(std::size_t slot, SavedSequence saved) {
   if (old.sequence != nullptr) {
     PrefixTrail its;  // nor what the cache has of it
     if (caches()) {
-      cache_.name(its, old.isolation, old.ids);
+      cache_.name(its, old.scope, old.ids);
       cache_.hold(its, old.sequence->shared_blocks());
     }
     // What it shares it has to have for itself.

@@ -20,10 +20,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "cache/scope.h"
 #include "engine/job.h"
 #include "engine/prefix_cache.h"
 #include "engine/slots.h"
@@ -102,9 +104,10 @@ class SlotTable final : public Slots {
   // Ends a job's hold on its slot. `left`: what it has processed, to be kept; empty: nothing.
   void give_back(std::size_t slot, ProcessedSequence left);
 
-  // See OwnerValidFn.
-  [[nodiscard]] bool owner_valid(const std::string& isolation) const {
-    return !options_.owner_valid || options_.owner_valid(isolation);
+  // What OwnerValidFn says of the owner in a Job::scope().
+  [[nodiscard]] bool owner_valid(std::string_view scope) const {
+    return !options_.owner_valid ||
+           options_.owner_valid(std::string(cache::split_scope(scope).isolation));
   }
   // Whether a request like this may go on from a kept sequence at all.
   [[nodiscard]] bool may_reuse(const GenerateRequest& request) const;

@@ -35,7 +35,7 @@ struct SlotInfo {
 
 // A sequence as bytes.
 struct SavedSequence {
-  std::string text;  // of a slot: GenerateRequest::isolation of those that may go on from it
+  std::string text;          // of a slot: Job::scope() of those that may go on from it
   std::vector<TokenId> ids;  // what `state` has processed
   std::vector<std::byte> state;
 };

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/fixed_histogram.h"
@@ -68,6 +70,9 @@ struct Stats {
   std::size_t checkpoints = 0;         // from which sequences can start
   std::size_t positions_total = 0;
   std::size_t block_positions = 0;  // positions come in blocks of so many; 0: not said
+  // Names of the adapters that such requests are computed with, ascending.
+  std::vector<std::string> queued_adapters;
+  std::vector<std::string> running_adapters;
   bool draining = false;
   std::optional<cache::DiskStats> disk;  // nothing: the prefix cache has none
   // Since start.

@@ -16,6 +16,10 @@
 #include "base/token.h"
 #include "cache/prefix_tree.h"
 
+namespace daybreak::model {
+class LoraAdapter;
+}
+
 namespace daybreak::engine {
 
 // The state of one sequence. Destroying it gives its memory back.
@@ -89,6 +93,8 @@ struct StepChunk {
   std::span<float> logits;
   // The last so many ids, not all, are guesses: they do not count before Sequence::accept().
   std::size_t guesses = 0;
+  // What the sequence is computed with beside the weights, for all of its ids; null: nothing.
+  const model::LoraAdapter* adapter = nullptr;
 };
 
 class StepModel {

@@ -38,6 +38,9 @@ class WaitingQueue {
   // Returns all that wait aside. A job does so by the engine's thread only.
   [[nodiscard]] std::vector<Job*> aside() const;
 
+  // All that are in it, in their order, those without a place too.
+  [[nodiscard]] const std::deque<std::unique_ptr<Job>>& jobs() const { return jobs_; }
+
   // Returns who has the place that a request of this priority that comes `now` may take; null:
   // nobody.
   [[nodiscard]] Job* find_displaceable(Clock::TimePoint now, int priority) const;

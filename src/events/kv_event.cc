@@ -16,21 +16,35 @@ const char* kind_of(cache::Part part) {
   return part == cache::Part::kBlock ? "mla_attention" : "mamba";
 }
 
+bool has_extra_keys(const BlockStored& event) {
+  return !event.salt.empty() || !event.lora_name.empty();
+}
+
+// Of one block: as vLLM has them, the adapter's name and then the salt.
+OrderedJson extra_keys(const BlockStored& event) {
+  OrderedJson keys = OrderedJson::array();
+  for (const std::string& key : {event.lora_name, event.salt}) {
+    if (!key.empty()) {
+      keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
 OrderedJson stored_map(const BlockStored& event) {
-  return {
-      {"type", "BlockStored"},
-      {"block_hashes", {event.hash}},
-      {"parent_block_hash", event.parent ? OrderedJson(*event.parent) : OrderedJson()},
-      {"token_ids", event.ids},
-      {"block_size", cache::kBlockTokens},
-      {"lora_id", nullptr},
-      {"medium", kMedium},
-      {"lora_name", nullptr},
-      {"extra_keys",
-       event.salt.empty() ? OrderedJson() : OrderedJson::array({OrderedJson::array({event.salt})})},
-      {"group_idx", group_of(event.part)},
-      {"kv_cache_spec_kind", kind_of(event.part)},
-      {"kv_cache_spec_sliding_window", nullptr}};
+  return {{"type", "BlockStored"},
+          {"block_hashes", {event.hash}},
+          {"parent_block_hash", event.parent ? OrderedJson(*event.parent) : OrderedJson()},
+          {"token_ids", event.ids},
+          {"block_size", cache::kBlockTokens},
+          {"lora_id", nullptr},
+          {"medium", kMedium},
+          {"lora_name", event.lora_name.empty() ? OrderedJson() : OrderedJson(event.lora_name)},
+          {"extra_keys",
+           has_extra_keys(event) ? OrderedJson::array({extra_keys(event)}) : OrderedJson()},
+          {"group_idx", group_of(event.part)},
+          {"kv_cache_spec_kind", kind_of(event.part)},
+          {"kv_cache_spec_sliding_window", nullptr}};
 }
 
 OrderedJson removed_map(const BlockRemoved& event) {
@@ -43,7 +57,7 @@ OrderedJson removed_map(const BlockRemoved& event) {
 // Checkpoints lie far apart; only blocks follow each other.
 bool follows(const BlockStored& last, const BlockStored& next) {
   return last.part == cache::Part::kBlock && next.part == cache::Part::kBlock &&
-         next.parent == last.hash && next.salt == last.salt;
+         next.parent == last.hash && next.salt == last.salt && next.lora_name == last.lora_name;
 }
 
 class Batch {
@@ -56,8 +70,8 @@ class Batch {
       for (const TokenId id : event.ids) {
         ids.push_back(id);
       }
-      if (!event.salt.empty()) {
-        map["extra_keys"].push_back(OrderedJson::array({event.salt}));
+      if (has_extra_keys(event)) {
+        map["extra_keys"].push_back(extra_keys(event));
       }
     } else {
       maps_.push_back(stored_map(event));

@@ -28,7 +28,8 @@ struct BlockStored {
   EventHash hash = 0;
   std::optional<EventHash> parent;
   std::array<TokenId, cache::kBlockTokens> ids{};
-  std::string salt;  // of whose it is; empty: everybody's
+  std::string salt;            // of whose it is; empty: everybody's
+  std::string lora_name = {};  // of the adapter it was computed with; empty: none
 };
 struct BlockRemoved {
   cache::Part part = cache::Part::kBlock;

@@ -16,6 +16,8 @@
 #include <utility>
 #include <zmq.hpp>
 
+#include "cache/scope.h"
+
 namespace daybreak::events {
 namespace {
 
@@ -256,12 +258,15 @@ KvEventPublisher::~KvEventPublisher() = default;
 void KvEventPublisher::stored(const cache::StoredPart& what) {
   if (what.scope != scope_) {
     scope_ = what.scope;
-    salt_ = salt_of(scope_);
+    const cache::ScopeParts parts = cache::split_scope(scope_);
+    salt_ = salt_of(parts.isolation);
+    lora_name_ = parts.lora_name;
   }
   BlockStored event{.part = what.part,
                     .hash = short_of(what.hash),
                     .parent = what.parent ? std::optional(short_of(*what.parent)) : std::nullopt,
-                    .salt = salt_};
+                    .salt = salt_,
+                    .lora_name = lora_name_};
   std::ranges::copy(what.ids.first(std::min(what.ids.size(), event.ids.size())), event.ids.begin());
   batch_.emplace_back(std::move(event));
 }
@@ -287,13 +292,13 @@ KvEventPublisher::Stats KvEventPublisher::stats() const {
 const std::string& KvEventPublisher::endpoint() const { return sender_->endpoint; }
 const std::string& KvEventPublisher::replay_endpoint() const { return sender_->replay_endpoint; }
 
-std::string salt_of(std::string_view scope) {
-  if (scope.find_first_not_of('\n') == std::string_view::npos) {
+std::string salt_of(std::string_view isolation) {
+  if (isolation.find_first_not_of('\n') == std::string_view::npos) {
     return {};
   }
   std::array<unsigned char, 32> digest{};
   unsigned int size = 0;
-  EVP_Digest(scope.data(), scope.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  EVP_Digest(isolation.data(), isolation.size(), digest.data(), &size, EVP_sha256(), nullptr);
   std::string text;
   for (std::size_t i = 0; i < 16; ++i) {
     text += fmt::format("{:02x}", digest[i]);

@@ -56,12 +56,13 @@ class KvEventPublisher final : public cache::EventSink {
 
   std::vector<KvEvent> batch_;
   std::string scope_;  // of the part that was stored last: the next mostly has the same
-  std::string salt_;   // salt_of() it
+  std::string salt_;   // salt_of() its isolation
+  std::string lora_name_;
   const std::unique_ptr<Sender> sender_;
 };
 
-// Returns how events tell whose something is: the same text for the same scope, from which the
-// scope cannot be had; empty for the scope that is everybody's.
-[[nodiscard]] std::string salt_of(std::string_view scope);
+// Returns how events tell whose something is: the same text for the same isolation
+// (cache::ScopeParts), from which that cannot be had; empty for the one that is everybody's.
+[[nodiscard]] std::string salt_of(std::string_view isolation);
 
 }  // namespace daybreak::events

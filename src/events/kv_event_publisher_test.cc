@@ -7,6 +7,8 @@
 #include <numeric>
 #include <zmq.hpp>
 
+#include "cache/scope.h"
+
 namespace daybreak::events {
 namespace {
 
@@ -119,6 +121,9 @@ TEST_F(KvEventPublisherTest, SubscribersGetTopicNumberAndBatchInOrder) {
   publisher_->flush();
   publisher_->cleared();
   publisher_->stored(block(5, ids_, "tenant\nsalt"));
+  const std::string scope =
+      cache::make_scope({.isolation = "tenant\nsalt", .lora_name = "sql", .lora_digest = "d"});
+  publisher_->stored(block(6, ids_, scope));
   publisher_->flush();
   std::vector<std::string> frames = receive(subscriber_);
   std::uint64_t last = static_cast<std::uint8_t>(frames[1].back());
@@ -134,6 +139,8 @@ TEST_F(KvEventPublisherTest, SubscribersGetTopicNumberAndBatchInOrder) {
   frames = receive(subscriber_);
   EXPECT_EQ(events_of(frames[2])[0]["type"], "AllBlocksCleared");
   EXPECT_EQ(events_of(frames[2])[1]["extra_keys"][0][0], salt_of("tenant\nsalt"));
+  EXPECT_EQ(events_of(frames[2])[2]["lora_name"], "sql");
+  EXPECT_EQ(events_of(frames[2])[2]["extra_keys"][0][1], salt_of("tenant\nsalt"));
   EXPECT_EQ(publisher_->stats().dropped, 0U);
 }
 

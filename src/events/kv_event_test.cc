@@ -78,6 +78,23 @@ TEST(KvEvent, BlocksOfDifferentOwnersAreNotJoinedAndHaveAKeyEach) {
   EXPECT_EQ(events[1]["extra_keys"], Json::parse(R"([["b"]])"));
 }
 
+TEST(KvEvent, BlocksOfAnAdapterNameItAndAreNotJoinedWithOthers) {
+  const auto of = [](EventHash hash, std::optional<EventHash> parent, const char* salt,
+                     const char* lora) {
+    BlockStored stored = block(hash, parent, 0, salt);
+    stored.lora_name = lora;
+    return stored;
+  };
+  const Json events = decoded(
+      {of(1, {}, "", "sql"), of(2, 1, "", "sql"), of(3, 2, "", ""), of(4, {}, "a", "sql")})[1];
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0]["lora_name"], "sql");
+  EXPECT_EQ(events[0]["extra_keys"], Json::parse(R"([["sql"],["sql"]])"));
+  EXPECT_EQ(events[1]["lora_name"], nullptr);
+  EXPECT_EQ(events[1]["extra_keys"], nullptr);
+  EXPECT_EQ(events[2]["extra_keys"], Json::parse(R"([["sql","a"]])"));
+}
+
 TEST(KvEvent, RemovedOnesAreJoinedWithinTheirGroup) {
   const Json events = decoded({BlockRemoved{.hash = 1}, BlockRemoved{.hash = 2},
                                BlockRemoved{.part = cache::Part::kCheckpoint, .hash = 2},

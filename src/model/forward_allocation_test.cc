@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "model/lora_loader.h"
 #include "model/model_test_run.h"
 
 namespace {
@@ -63,6 +64,33 @@ TEST(ForwardAllocations, ADecodeStepMakesNone) {
     EXPECT_EQ(g_allocations - before, 0u);
     EXPECT_TRUE(good);
   }
+}
+
+TEST(ForwardAllocations, NorDoesOneWithAnAdapter) {
+  const auto model = testing::load_checkpoint("k3-all-on");
+  const auto adapter =
+      load_lora(*model, daybreak::testing::source_path("testdata/lora/k3-patterns"), "a");
+  ASSERT_TRUE(adapter) << adapter.error().message;
+  testing::Rig rig(*model, 16);
+  const auto a = rig.fresh();
+  ASSERT_TRUE(a->reserve(64));
+  testing::Logits logits(model->config().vocab_size);
+  const testing::Ids ids = testing::random_ids(*model, 40, 1);
+  const auto step = [&](std::size_t i) {
+    std::array chunks = {Chunk{.state = a.get(),
+                               .ids = std::span(ids).subspan(i, 1),
+                               .logits = logits,
+                               .adapter = adapter->get()}};
+    return rig.forward(chunks).has_value();
+  };
+  ASSERT_TRUE(step(0));
+  const std::size_t before = g_allocations;
+  bool good = true;
+  for (std::size_t i = 1; i < 40; ++i) {
+    good = good && step(i);
+  }
+  EXPECT_EQ(g_allocations - before, 0u);
+  EXPECT_TRUE(good);
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ std::size_t ForwardPass::cut_step(std::span<const Chunk> chunks, std::size_t& ch
                              .first_token = tokens,
                              .tokens = count,
                              .position = from.state->position(),
-                             .drafts = from.draft_ids});
+                             .drafts = from.draft_ids,
+                             .adapter = from.adapter});
     ws_.sources_.push_back({.chunk = chunk, .first_id = done});
     tokens += count;
     done += count;
@@ -167,6 +168,7 @@ std::size_t ForwardPass::cut_step(std::span<const Chunk> chunks, std::size_t& ch
     }
   }
   ws_.residual_.begin(tokens);
+  ws_.lora_.begin(ws_.segments_);
   return tokens;
 }
 
@@ -198,20 +200,23 @@ void ForwardPass::run_layer(const Step& step, std::size_t index, std::size_t kda
   const LayerWeights& layer = weights_.layers[index];
   float* x = ws_.sublayer_in_.data();
   float* y = ws_.sublayer_out_.data();
+  const LoraLayer lora{&ws_.lora_, index};
   ws_.residual_.enter_attention(index, layer, x, team_);
   if (const auto* kda = std::get_if<KdaWeights>(&layer.attention)) {
     run_kda({.weights = *kda,
              .config = config_.kda,
              .hidden = config_.hidden_size,
              .norm_eps = config_.rms_norm_eps,
-             .index = kda_index},
+             .index = kda_index,
+             .lora = lora},
             step, x, y, ws_.kda_, team_);
   } else {
     run_mla({.weights = std::get<MlaWeights>(layer.attention),
              .config = config_.mla,
              .hidden = config_.hidden_size,
              .low_rank_norm_eps = low_rank_norm_eps_,
-             .index = mla_index},
+             .index = mla_index,
+             .lora = lora},
             step, x, y, ws_.mla_, team_);
   }
   ws_.residual_.enter_feed_forward(index, layer, y, x, team_);
@@ -221,11 +226,12 @@ void ForwardPass::run_layer(const Step& step, std::size_t index, std::size_t kda
              .config = *config_.moe,
              .activation = activation,
              .hidden = config_.hidden_size,
-             .norm_eps = config_.rms_norm_eps},
+             .norm_eps = config_.rms_norm_eps,
+             .lora = lora},
             step.tokens, x, y, ws_.moe_, team_);
   } else {
     run_mlp(std::get<MlpWeights>(layer.feed_forward), activation, step.tokens, x, y, ws_.mlp_,
-            team_);
+            team_, lora);
   }
   ws_.residual_.leave_layer(y, team_);
 }

@@ -12,13 +12,16 @@
 
 namespace daybreak::model {
 
+class LoraAdapter;
+
 // Consecutive tokens of one sequence. No two segments of a step share a sequence.
 struct Segment {
   SequenceState* state = nullptr;
-  std::size_t first_token = 0;  // row in the activation buffers
-  std::size_t tokens = 0;       // >= 1
-  std::size_t position = 0;     // of the first token
-  std::size_t drafts = 0;       // the last of them are guesses, see SequenceState::accept
+  std::size_t first_token = 0;           // row in the activation buffers
+  std::size_t tokens = 0;                // >= 1
+  std::size_t position = 0;              // of the first token
+  std::size_t drafts = 0;                // the last of them are guesses, see SequenceState::accept
+  const LoraAdapter* adapter = nullptr;  // that the sequence is computed with; null: none
 };
 
 // Where a segment's tokens come from and its logits go to: ids [first_id, first_id + tokens) of a

@@ -22,22 +22,23 @@ void project_inputs(const KdaLayer& layer, std::size_t tokens, const float* x, K
   const std::size_t width = layer.config.width();
   const std::size_t low = layer.config.head_dim;
   float* projected = scratch.projected.data();
-  const auto job = [&](const MatrixView& matrix, float* y, std::size_t y_stride) {
-    return LinearJob{matrix, x, layer.hidden, y, y_stride, tokens};
+  const auto job = [&](const MatrixView& matrix, LoraModule module, float* y,
+                       std::size_t y_stride) {
+    return LinearJob{matrix, x, layer.hidden, y, y_stride, tokens, module};
   };
   const LinearJob gate_job =
       std::holds_alternative<FullRankGate>(w.gate)
-          ? job(std::get<FullRankGate>(w.gate).g, scratch.gate.data(), width)
-          : job(std::get<LowRankGate>(w.gate).a, scratch.gate_low.data(), low);
+          ? job(std::get<FullRankGate>(w.gate).g, LoraModule::kG, scratch.gate.data(), width)
+          : job(std::get<LowRankGate>(w.gate).a, LoraModule::kGA, scratch.gate_low.data(), low);
   const std::array jobs = {
-      job(w.q, projected, 3 * width),
-      job(w.k, projected + width, 3 * width),
-      job(w.v, projected + 2 * width, 3 * width),
-      job(w.f_a, scratch.decay_low.data(), low),
-      job(w.beta, scratch.beta.data(), layer.config.heads),
+      job(w.q, LoraModule::kQ, projected, 3 * width),
+      job(w.k, LoraModule::kK, projected + width, 3 * width),
+      job(w.v, LoraModule::kV, projected + 2 * width, 3 * width),
+      job(w.f_a, LoraModule::kFA, scratch.decay_low.data(), low),
+      job(w.beta, LoraModule::kBeta, scratch.beta.data(), layer.config.heads),
       gate_job,
   };
-  run_linears(team, jobs);
+  run_linears(team, jobs, layer.lora);
 }
 
 // One head of one segment: its channels are [first, first + head_dim) of P.
@@ -80,9 +81,23 @@ class HeadRun {
     const KdaWeights& w = layer_.weights;
     kernels::matmul(w.f_b, first_, first_ + dim_, row(scratch_.decay_low, 0, dim_), dim_,
                     segment_.tokens, row(scratch_.decay, 0, width_), width_);
+    add_lora(LoraModule::kFB, scratch_.decay_low, scratch_.decay);
     if (const auto* gate = std::get_if<LowRankGate>(&w.gate)) {
       kernels::matmul(gate->b, first_, first_ + dim_, row(scratch_.gate_low, 0, dim_), dim_,
                       segment_.tokens, row(scratch_.gate, 0, width_), width_);
+      add_lora(LoraModule::kGB, scratch_.gate_low, scratch_.gate);
+    }
+  }
+
+  // Adds what the segment's adapter adds to the head's rows of a low-rank projection. Each head
+  // multiplies by A again, which costs no more than its rows of B.
+  void add_lora(LoraModule module, AlignedBuffer<float>& low, AlignedBuffer<float>& y) const {
+    if (segment_.adapter == nullptr) {
+      return;
+    }
+    if (const LoraPair* pair = segment_.adapter->pair(layer_.lora.layer, module)) {
+      add_low_rank(pair->a, row_slice(pair->b, first_, first_ + dim_), pair->scale,
+                   row(low, 0, dim_), dim_, segment_.tokens, row(y, 0, width_) + first_, width_);
     }
   }
 
@@ -190,9 +205,9 @@ void run_kda(const KdaLayer& layer, const Step& step, const float* x, float* y, 
     }
   });
   const std::size_t width = layer.config.width();
-  const std::array jobs = {
-      LinearJob{layer.weights.o, scratch.out.data(), width, y, layer.hidden, step.tokens}};
-  run_linears(team, jobs);
+  const std::array jobs = {LinearJob{layer.weights.o, scratch.out.data(), width, y, layer.hidden,
+                                     step.tokens, LoraModule::kO}};
+  run_linears(team, jobs, layer.lora);
 }
 
 }  // namespace daybreak::model

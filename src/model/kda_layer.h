@@ -10,6 +10,7 @@
 #include "base/thread_team.h"
 #include "model/config.h"
 #include "model/forward_step.h"
+#include "model/lora_step.h"
 #include "model/weights.h"
 
 namespace daybreak::model {
@@ -37,6 +38,7 @@ struct KdaLayer {
   std::size_t hidden = 0;
   float norm_eps = 0;
   std::size_t index = 0;  // among the KDA layers of the state
+  LoraLayer lora = {};
 };
 
 // y = attention(x), updating the states of the step's segments. Heads are split over the threads.

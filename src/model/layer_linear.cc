@@ -2,8 +2,10 @@
 #include "model/layer_linear.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
+#include "kernels/elementwise.h"
 #include "kernels/matmul.h"
 
 namespace daybreak::model {
@@ -32,10 +34,32 @@ std::uint64_t first_block(std::uint64_t at, std::uint64_t start, std::uint64_t c
 }
 
 void run_rows(const LinearJob& job, std::size_t begin, std::size_t end) {
+  if (job.added) {
+    return add_product(job, begin, end);
+  }
   kernels::matmul(job.w, begin, end, job.x, job.x_stride, job.tokens, job.y, job.y_stride);
 }
 
 }  // namespace
+
+void add_product(const LinearJob& job, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kRows = 128;
+  constexpr std::size_t kTokens = 8;
+  std::array<float, kRows * kTokens> sums;
+  for (std::size_t row = begin; row < end; row += kRows) {
+    const std::size_t rows = std::min(kRows, end - row);
+    const kernels::MatrixView w = row_slice(job.w, row, row + rows);
+    for (std::size_t t = 0; t < job.tokens; t += kTokens) {
+      const std::size_t tokens = std::min(kTokens, job.tokens - t);
+      kernels::matmul(w, 0, rows, job.x + t * job.x_stride, job.x_stride, tokens, sums.data(),
+                      kRows);
+      for (std::size_t i = 0; i < tokens; ++i) {
+        kernels::scaled_add(job.y + (t + i) * job.y_stride + row, *job.added,
+                            sums.data() + i * kRows, rows);
+      }
+    }
+  }
+}
 
 void run_linears(ThreadTeam& team, std::span<const LinearJob> jobs) {
   if (team.size() == 1) {

@@ -7,10 +7,12 @@
 // the split.
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "base/thread_team.h"
 #include "kernels/weight_format.h"
+#include "model/lora_adapter.h"
 
 namespace daybreak::model {
 
@@ -22,7 +24,14 @@ struct LinearJob {
   float* y = nullptr;
   std::size_t y_stride = 0;  // floats
   std::size_t tokens = 0;
+  // Which module of the layer this is, if adapters may add to it (lora_step.h).
+  std::optional<LoraModule> module = {};
+  // If set, y = fma(*added, dot, y) instead of y = dot.
+  std::optional<float> added = {};
 };
+
+// Rows [begin, end) of a job with `added`, on the calling thread.
+void add_product(const LinearJob& job, std::size_t begin, std::size_t end);
 
 // Runs all jobs and returns when they are done. REQUIRES: no job writes what another one reads or
 // writes.

@@ -26,19 +26,19 @@ void project_inputs(const MlaLayer& layer, std::size_t tokens, const float* x, M
   const MlaWeights& w = layer.weights;
   std::array<LinearJob, 3> jobs;
   std::size_t count = 0;
-  const auto add = [&](const MatrixView& matrix, AlignedBuffer<float>& y) {
-    jobs[count++] = {matrix, x, layer.hidden, y.data(), matrix.rows, tokens};
+  const auto add = [&](const MatrixView& matrix, LoraModule module, AlignedBuffer<float>& y) {
+    jobs[count++] = {matrix, x, layer.hidden, y.data(), matrix.rows, tokens, module};
   };
   if (w.q_low_rank) {
-    add(w.q_low_rank->a, scratch.q_low);
+    add(w.q_low_rank->a, LoraModule::kQA, scratch.q_low);
   } else {
-    add(w.q, scratch.q);
+    add(w.q, LoraModule::kQ, scratch.q);
   }
-  add(w.kv_a, scratch.latent);
+  add(w.kv_a, LoraModule::kKvA, scratch.latent);
   if (w.gate) {
-    add(*w.gate, scratch.gate);
+    add(*w.gate, LoraModule::kG, scratch.gate);
   }
-  run_linears(team, std::span(jobs).first(count));
+  run_linears(team, std::span(jobs).first(count), layer.lora);
 }
 
 // Normalises the latents and writes them to the cache, from which attention reads them back, those
@@ -67,9 +67,9 @@ void finish_query(const MlaLayer& layer, std::size_t tokens, MlaScratch& scratch
     float* row = scratch.q_low.data() + t * rank;
     kernels::rms_norm(row, w.q_low_rank->norm.data(), layer.low_rank_norm_eps, rank, row);
   }
-  const std::array jobs = {
-      LinearJob{w.q, scratch.q_low.data(), rank, scratch.q.data(), w.q.rows, tokens}};
-  run_linears(team, jobs);
+  const std::array jobs = {LinearJob{w.q, scratch.q_low.data(), rank, scratch.q.data(), w.q.rows,
+                                     tokens, LoraModule::kQB}};
+  run_linears(team, jobs, layer.lora);
 }
 
 // The heads [begin, end) of all tokens: independent of every other head from here to the gate.
@@ -112,10 +112,42 @@ class HeadRange {
     const MatrixView k_up =
         row_slice(layer_.weights.k_up_transposed, head * rank_, (head + 1) * rank_);
     kernels::matmul(k_up, 0, rank_, q, heads_ * q_dim, step_.tokens, absorbed, heads_ * width_);
+    add_absorbed(head, q, absorbed);
     for (std::size_t t = 0; t < step_.tokens; ++t) {
       const float* rope = q + t * heads_ * q_dim + nope_;
       std::copy_n(rope, width_ - rank_, absorbed + t * heads_ * width_ + rank_);
     }
+  }
+
+  // What adapters of kv_b_proj add there: W_UK + scale B A, transposed, is W_UK^T + scale A^T B^T.
+  void add_absorbed(std::size_t head, const float* q, float* absorbed) const {
+    for (const Segment& segment : step_.segments) {
+      if (const LoraPair* pair = kv_b_pair(segment)) {
+        const LoraKeyUp& up = *segment.adapter->key_up(layer_.lora.layer);
+        const std::size_t q_stride = heads_ * layer_.config.qk_head_dim();
+        const std::size_t y_stride = heads_ * width_;
+        add_low_rank(row_slice(up.b_transposed, head * pair->a.rows, (head + 1) * pair->a.rows),
+                     up.a_transposed, pair->scale, q + segment.first_token * q_stride, q_stride,
+                     segment.tokens, absorbed + segment.first_token * y_stride, y_stride);
+      }
+    }
+  }
+
+  // And to out[h] = (W_UV[h] + scale B A) context[h]: `first` is the head's first row of these.
+  void add_carried(std::size_t head, std::size_t first, float* out) const {
+    for (const Segment& segment : step_.segments) {
+      if (const LoraPair* pair = kv_b_pair(segment)) {
+        add_low_rank(pair->a, row_slice(pair->b, first, first + v_), pair->scale,
+                     scratch_.context.data() + (segment.first_token * heads_ + head) * rank_,
+                     heads_ * rank_, segment.tokens, out + segment.first_token * heads_ * v_,
+                     heads_ * v_);
+      }
+    }
+  }
+
+  const LoraPair* kv_b_pair(const Segment& segment) const {
+    return segment.adapter == nullptr ? nullptr
+                                      : segment.adapter->pair(layer_.lora.layer, LoraModule::kKvB);
   }
 
   // Attention of one token over all positions up to its own.
@@ -173,6 +205,7 @@ class HeadRange {
     float* out = scratch_.out.data() + head * v_;
     kernels::matmul(v_up, 0, v_, scratch_.context.data() + head * rank_, heads_ * rank_,
                     step_.tokens, out, heads_ * v_);
+    add_carried(head, first, out);
     if (layer_.weights.gate) {
       for (std::size_t t = 0; t < step_.tokens; ++t) {
         kernels::sigmoid_mul(out + t * heads_ * v_, scratch_.gate.data() + (t * heads_ + head) * v_,
@@ -227,9 +260,9 @@ void run_mla(const MlaLayer& layer, const Step& step, const float* x, float* y, 
     HeadRange(layer, step, scratch, begin, end).run();
   });
   const std::size_t width = layer.config.heads * layer.config.v_head_dim;
-  const std::array jobs = {
-      LinearJob{layer.weights.o, scratch.out.data(), width, y, layer.hidden, step.tokens}};
-  run_linears(team, jobs);
+  const std::array jobs = {LinearJob{layer.weights.o, scratch.out.data(), width, y, layer.hidden,
+                                     step.tokens, LoraModule::kO}};
+  run_linears(team, jobs, layer.lora);
 }
 
 }  // namespace daybreak::model

@@ -11,6 +11,7 @@
 #include "base/thread_team.h"
 #include "model/config.h"
 #include "model/forward_step.h"
+#include "model/lora_step.h"
 #include "model/weights.h"
 
 namespace daybreak::model {
@@ -40,6 +41,7 @@ struct MlaLayer {
   std::size_t hidden = 0;
   float low_rank_norm_eps = kLowRankNormEps;
   std::size_t index = 0;  // among the MLA layers of the state
+  LoraLayer lora = {};
 };
 
 // y = attention(x), appending the latents of the step's tokens to their states. Heads are split

@@ -29,17 +29,19 @@ void activate(const GatedActivation& activation, float* gate, const float* up, s
 }
 
 void run_mlp(const MlpWeights& weights, const GatedActivation& activation, std::size_t tokens,
-             const float* x, float* y, MlpScratch& scratch, ThreadTeam& team) {
+             const float* x, float* y, MlpScratch& scratch, ThreadTeam& team,
+             const LoraLayer& lora) {
   const std::size_t width = weights.gate.rows;
   const std::size_t in = weights.gate.cols;
   const std::array inputs = {
-      LinearJob{weights.gate, x, in, scratch.gate.data(), width, tokens},
-      LinearJob{weights.up, x, in, scratch.up.data(), width, tokens},
+      LinearJob{weights.gate, x, in, scratch.gate.data(), width, tokens, LoraModule::kGate},
+      LinearJob{weights.up, x, in, scratch.up.data(), width, tokens, LoraModule::kUp},
   };
-  run_linears(team, inputs);
+  run_linears(team, inputs, lora);
   activate(activation, scratch.gate.data(), scratch.up.data(), tokens * width, team);
-  const std::array outputs = {LinearJob{weights.down, scratch.gate.data(), width, y, in, tokens}};
-  run_linears(team, outputs);
+  const std::array outputs = {
+      LinearJob{weights.down, scratch.gate.data(), width, y, in, tokens, LoraModule::kDown}};
+  run_linears(team, outputs, lora);
 }
 
 }  // namespace daybreak::model

@@ -9,6 +9,7 @@
 #include "base/aligned_buffer.h"
 #include "base/thread_team.h"
 #include "model/config.h"
+#include "model/lora_step.h"
 #include "model/weights.h"
 
 namespace daybreak::model {
@@ -38,6 +39,7 @@ struct MlpScratch {
 
 // y = mlp(x).  x, y: [tokens, weights.gate.cols], not overlapping
 void run_mlp(const MlpWeights& weights, const GatedActivation& activation, std::size_t tokens,
-             const float* x, float* y, MlpScratch& scratch, ThreadTeam& team);
+             const float* x, float* y, MlpScratch& scratch, ThreadTeam& team,
+             const LoraLayer& lora);
 
 }  // namespace daybreak::model

@@ -58,6 +58,13 @@ Result<std::unique_ptr<Model>> Model::load(const std::filesystem::path& dir,
 }
 
 Status Model::forward(std::span<Chunk> chunks, Workspace& workspace, ThreadTeam& team) const {
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const LoraAdapter* const adapter = chunks[i].adapter;
+    if (adapter != nullptr && adapter->weights_fingerprint() != weights_fingerprint_) {
+      return Error{Errc::kInvalidArgument, "chunk " + std::to_string(i) + ": its adapter '" +
+                                               adapter->name() + "' was loaded for another model"};
+    }
+  }
   return ForwardPass(config_, weights_, layout_, workspace, team).run(chunks);
 }
 

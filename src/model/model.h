@@ -42,6 +42,9 @@ struct Chunk {
   // The last so many ids, not all, are guesses: see SequenceState::accept, which must be called
   // before the state is used again.
   std::size_t draft_ids = 0;
+  // What the sequence is computed with beside the weights; null: nothing. The same one for all of a
+  // sequence, which is the caller's to see to: the state does not know it.
+  const LoraAdapter* adapter = nullptr;
   // Out: the logits are not finite (damaged weights), so neither they nor the state are of use.
   bool failed = false;
 };
@@ -78,7 +81,8 @@ class Model {
   //   REQUIRES: the workspace was made for this model's config and is not in use elsewhere.
   // Errors, with no state changed:
   //   kInvalidArgument  no chunk, no state, no ids, an id outside the vocabulary, one state twice,
-  //                     a state of another model, a logits span of the wrong size, more guesses
+  //                     a state or an adapter of another model, a logits span of the wrong size,
+  //                     more guesses
   //                     than the state is prepared for or the workspace holds, or open ones
   //   kTooLarge, kResourceLimit  a sequence becomes too long; see SequenceState::reserve
   // Error after all chunks were processed:

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/lora_loader.h"
 #include "model/model.h"
 
 namespace daybreak::model::testing {
@@ -99,12 +100,20 @@ struct GoldenTotals {
   }
 };
 
-// Checks every case against the checkpoint in `dir` and adds what it saw to `totals`.
+// Checks every case against the checkpoint in `dir`, with the adapter in `lora` unless that is
+// empty, and adds what it saw to `totals`.
 inline void check_golden_cases(const std::filesystem::path& dir,
-                               const std::vector<GoldenCase>& cases, GoldenTotals& totals) {
+                               const std::vector<GoldenCase>& cases, GoldenTotals& totals,
+                               const std::filesystem::path& lora = {}) {
   auto loaded = Model::load(dir);
   ASSERT_TRUE(loaded) << loaded.error().message;
   const Model& model = **loaded;
+  LoraAdapterPtr adapter;
+  if (!lora.empty()) {
+    auto read = load_lora(model, lora, "golden");
+    ASSERT_TRUE(read) << read.error().message;
+    adapter = *std::move(read);
+  }
   EXPECT_FALSE(cases.empty());
   StatePool pool(model.config(), {.slots = 1, .max_positions = 1024});
   Workspace workspace(model.config());
@@ -115,7 +124,8 @@ inline void check_golden_cases(const std::filesystem::path& dir,
     SCOPED_TRACE(::testing::Message() << dir << ", prompt of " << golden.ids.size());
     auto state = *pool.acquire();
     const auto run = [&](std::span<const TokenId> ids) {
-      std::array chunks = {Chunk{.state = state.get(), .ids = ids, .logits = logits}};
+      std::array chunks = {Chunk{
+          .state = state.get(), .ids = ids, .logits = logits, .adapter = adapter.get()}};
       const Status status = model.forward(chunks, workspace, team);
       EXPECT_TRUE(status) << (status ? "" : status.error().message);
     };

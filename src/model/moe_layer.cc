@@ -19,18 +19,19 @@ void project_inputs(const MoeLayer& layer, std::size_t tokens, const float* x, M
                     ThreadTeam& team) {
   const MoeWeights& w = layer.weights;
   scratch.jobs.clear();
-  const auto add = [&](const MatrixView& matrix, AlignedBuffer<float>& y) {
-    scratch.jobs.push_back({matrix, x, layer.hidden, y.data(), matrix.rows, tokens});
+  const auto add = [&](const MatrixView& matrix, AlignedBuffer<float>& y,
+                       std::optional<LoraModule> module = {}) {
+    scratch.jobs.push_back({matrix, x, layer.hidden, y.data(), matrix.rows, tokens, module});
   };
   add(w.router, scratch.router);
   if (w.latent_down) {
     add(*w.latent_down, scratch.latent);
   }
   if (w.shared) {
-    add(w.shared->gate, scratch.shared.gate);
-    add(w.shared->up, scratch.shared.up);
+    add(w.shared->gate, scratch.shared.gate, LoraModule::kGate);
+    add(w.shared->up, scratch.shared.up, LoraModule::kUp);
   }
-  run_linears(team, scratch.jobs);
+  run_linears(team, scratch.jobs, layer.lora);
 }
 
 // Chooses experts for every token and numbers the slots by expert, then token.
@@ -100,9 +101,9 @@ void run_experts(const MoeLayer& layer, std::size_t tokens, MoeScratch& scratch,
     activate(layer.activation, scratch.shared.gate.data(), scratch.shared.up.data(), tokens * width,
              team);
     scratch.jobs.push_back({w.shared->down, scratch.shared.gate.data(), width,
-                            scratch.shared_out.data(), layer.hidden, tokens});
+                            scratch.shared_out.data(), layer.hidden, tokens, LoraModule::kDown});
   }
-  run_linears(team, scratch.jobs);
+  run_linears(team, scratch.jobs, layer.lora);
 }
 
 // out[t] = sum of the token's contributions, ascending expert id.

@@ -13,6 +13,7 @@
 #include "base/thread_team.h"
 #include "model/config.h"
 #include "model/layer_linear.h"
+#include "model/lora_step.h"
 #include "model/mlp_layer.h"
 #include "model/moe_router.h"
 #include "model/weights.h"
@@ -48,6 +49,7 @@ struct MoeLayer {
   GatedActivation activation;
   std::size_t hidden = 0;
   float norm_eps = 0;
+  LoraLayer lora = {};  // of the shared branch
 };
 
 // y = experts(x) + shared(x).  x, y: [tokens, hidden], not overlapping

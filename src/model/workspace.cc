@@ -26,7 +26,8 @@ Workspace::Workspace(const ModelConfig& config, const WorkspaceOptions& options)
       kda_(kda_of(config), tokens_),
       mla_(mla_of(config), tokens_),
       mlp_(config.intermediate_size, tokens_),
-      moe_(moe_of(config), config.hidden_size, tokens_) {
+      moe_(moe_of(config), config.hidden_size, tokens_),
+      lora_(tokens_) {
   segments_.reserve(tokens_);
   sources_.reserve(tokens_);
   targets_.reserve(tokens_);

@@ -13,6 +13,7 @@
 #include "model/config.h"
 #include "model/forward_step.h"
 #include "model/kda_layer.h"
+#include "model/lora_step.h"
 #include "model/mla_layer.h"
 #include "model/mlp_layer.h"
 #include "model/moe_layer.h"
@@ -46,6 +47,7 @@ class Workspace {
   MlaScratch mla_;
   MlpScratch mlp_;
   MoeScratch moe_;
+  LoraStep lora_;
   std::vector<Segment> segments_;  // of the current step
   std::vector<SegmentSource> sources_;
   std::vector<LogitTarget> targets_;

@@ -9,16 +9,18 @@ from .safetensors_file import read_snapshot
 
 
 class Model:
-    """Weights of one snapshot in float64. forward() does not change it."""
+    """Weights of one snapshot in float64, with those of a LoRA adapter merged in if there is one."""
 
-    def __init__(self, config, tensors):
+    def __init__(self, config, tensors, adapter=None):
         self.config = config
         self._tensors = tensors
+        if adapter is not None:
+            self._tensors = {name: adapter.merged(name, value) for name, value in tensors.items()}
         self._decoded = {}
 
     @classmethod
-    def load(cls, directory):
-        return cls(config_module.load(directory), read_snapshot(directory))
+    def load(cls, directory, adapter=None):
+        return cls(config_module.load(directory), read_snapshot(directory), adapter)
 
     def weight(self, name):
         """The float64 array of a tensor; a missing `X.weight` is decoded from `X.weight_packed`/`X.weight_scale`."""
