@@ -270,6 +270,10 @@ TEST(CompletionFault, UnknownFieldsAreListed) {
   const std::string reply = api.post(completion_body(R"("zzz":1,"request_id":"a")"), kCompletions);
   EXPECT_NE(reply.find("x-daybreak-ignored-fields: zzz, request_id\r\n"), std::string::npos)
       << reply;
+  const std::string format = R"("response_format":{"type":"text","foo":1})";
+  EXPECT_NE(api.post(completion_body(format), kCompletions)
+                .find("x-daybreak-ignored-fields: response_format.foo\r\n"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/json_tree.h"
 #include "chat/field_table.h"
+#include "chat/known_members.h"
 #include "chat/request_output.h"
 #include "chat/request_sampling.h"
 #include "chat/request_scheduling.h"
@@ -194,6 +195,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view json, const 
   DAYBREAK_CHECK_OK(root.object());
   CompletionRequest request;
   DAYBREAK_CHECK_OK(chat::completion_fields().judge(root, request.common.ignored_fields));
+  chat::add_unknown_members(root, chat::completion_members(), request.common.ignored_fields);
   DAYBREAK_CHECK_OK(chat::check_vendor_contract(root, limits.contract));
   const auto prompt = root.find("prompt");
   if (!prompt) {
