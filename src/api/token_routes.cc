@@ -148,9 +148,7 @@ Result<Answer> detokenize(const std::string& body, const Context& context) {
   if (!tokens) {
     return Error{Errc::kInvalidArgument, "tokens: expected an array of token ids, found nothing"};
   }
-  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();  // parse_body bounds it
-  DAYBREAK_TRY(const std::vector<TokenId> ids,
-               read_token_ids(*tokens, context.options.limits, kAny));
+  DAYBREAK_TRY(const std::vector<TokenId> ids, read_token_ids(*tokens, context.options.limits));
   std::string out = "{\"prompt\":";
   chat::append_json_text(out, context.tokenizer->decode(ids));
   return Answer{std::move(parsed.model), out + "}", std::move(parsed.ignored)};
