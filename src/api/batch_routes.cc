@@ -103,7 +103,8 @@ Result<std::string> cancel(BatchService& batches, const access::ApiKey& caller,
 
 Result<std::string> list(BatchService& batches, const access::ApiKey& caller,
                          const Exchange& exchange) {
-  DAYBREAK_TRY(const ListQuery query, parse_list_query(exchange.request().query, 20, 100));
+  DAYBREAK_TRY(const ListQuery query,
+               parse_list_query(exchange.request().query, ListOf::kBatches, 20, 100));
   std::vector<ListItem> items;
   for (const BatchRecord& record : batches.batches().list(access::owner_of(caller))) {
     items.push_back({.id = record.id, .json = record.json()});

@@ -290,7 +290,7 @@ TEST(BatchServer, BadRequestsAreRefusedWithAReason) {
   says(api.post(R"({"input_file_id":")" + file +
                     R"(","endpoint":"/v1/embeddings","completion_window":"24h"})",
                 "/v1/batches"),
-       400, "endpoint");
+       400, "found '/v1/embeddings'");
   says(api.post(R"({"input_file_id":")" + file +
                     R"(","endpoint":"/v1/completions","completion_window":"1h"})",
                 "/v1/batches"),

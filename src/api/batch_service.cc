@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "api/batch_check.h"
+#include "base/json_document.h"
 #include "chat/response_json.h"
 
 namespace daybreak::api {
@@ -158,7 +159,8 @@ Result<BatchRecord> BatchService::create(const access::ApiKey& caller,
                                          std::string_view input_file_id, std::string_view endpoint,
                                          std::string metadata, std::int64_t outputs_last) {
   if (!can_be_batched(endpoint)) {
-    return Error{Errc::kInvalidArgument, "endpoint: expected " + batch_urls()};
+    return Error{Errc::kInvalidArgument, "endpoint: expected " + batch_urls() + ", found '" +
+                                             printable(endpoint, 64) + "'"};
   }
   const std::lock_guard lock(inputs_mutex_);
   auto found = files_->find(access::owner_of(caller), input_file_id);

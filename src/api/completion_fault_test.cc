@@ -80,6 +80,31 @@ TEST(CompletionFault, EveryFieldThatIsWrongIsNamed) {
   EXPECT_EQ(testing::status_of(api.get(kCompletions)), 405);
 }
 
+TEST(CompletionFault, IdsBeyondTheContextAreToldAsTextIs) {
+  TestApi api(TestApi::says("x"), {.engine = {.context_tokens = 10}});
+  std::string ids = "[1";
+  for (int i = 0; i < 11; ++i) {
+    ids += ",1";
+  }
+  const auto error = [&](const std::string& prompt) {
+    const std::string reply = api.post(completion_body("", prompt), kCompletions);
+    EXPECT_EQ(testing::status_of(reply), 400) << reply;
+    return Json::parse(testing::body_of(reply))["error"];
+  };
+  const Json alone = error(ids + "]");
+  EXPECT_EQ(alone["code"], "context_length_exceeded");
+  EXPECT_EQ(alone["param"], "prompt");
+  const std::string message = alone["message"];
+  EXPECT_TRUE(
+      message.starts_with("prompt: Input token length too long: the prompt has 12 tokens, "))
+      << message;
+  EXPECT_NE(message.find("10"), std::string::npos) << message;
+  const Json second = error("[[1]," + ids + "]]");
+  EXPECT_EQ(second["code"], "context_length_exceeded");
+  EXPECT_EQ(second["param"], "prompt[1]");
+  EXPECT_TRUE(api.engine.requests().empty());
+}
+
 TEST(CompletionFault, ListsAndLogprobsHaveBounds) {
   TestApi api(TestApi::says("x"));
   std::string prompts = "[\"a\"";
@@ -270,6 +295,10 @@ TEST(CompletionFault, UnknownFieldsAreListed) {
   const std::string reply = api.post(completion_body(R"("zzz":1,"request_id":"a")"), kCompletions);
   EXPECT_NE(reply.find("x-daybreak-ignored-fields: zzz, request_id\r\n"), std::string::npos)
       << reply;
+  const std::string format = R"("response_format":{"type":"text","foo":1})";
+  EXPECT_NE(api.post(completion_body(format), kCompletions)
+                .find("x-daybreak-ignored-fields: response_format.foo\r\n"),
+            std::string::npos);
 }
 
 }  // namespace

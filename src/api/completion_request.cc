@@ -8,6 +8,7 @@
 
 #include "base/json_tree.h"
 #include "chat/field_table.h"
+#include "chat/known_members.h"
 #include "chat/request_output.h"
 #include "chat/request_sampling.h"
 #include "chat/request_scheduling.h"
@@ -26,8 +27,7 @@ constexpr std::uint64_t kDefaultMaxTokens = 16;
 constexpr std::size_t kOtherValues = 250'000;
 
 // Prompts are told apart by their first item; an item of another kind is then the error.
-Result<std::vector<CompletionPrompt>> read_prompts(const Field& field, const ChatLimits& limits,
-                                                   std::size_t context_tokens) {
+Result<std::vector<CompletionPrompt>> read_prompts(const Field& field, const ChatLimits& limits) {
   using Kind = JsonNode::Kind;
   constexpr std::size_t kAnyBytes = std::numeric_limits<std::size_t>::max();
   if (field.is(Kind::kString)) {
@@ -38,7 +38,7 @@ Result<std::vector<CompletionPrompt>> read_prompts(const Field& field, const Cha
     return field.expected("a string, an array of strings, token ids or arrays of token ids");
   }
   if (field.node().items.front().is(Kind::kNumber)) {
-    DAYBREAK_TRY(std::vector<TokenId> ids, read_token_ids(field, limits, context_tokens));
+    DAYBREAK_TRY(std::vector<TokenId> ids, read_token_ids(field, limits));
     return std::vector{CompletionPrompt{.path = field.path(), .text = {}, .ids = std::move(ids)}};
   }
   const bool texts = field.node().items.front().is(Kind::kString);
@@ -51,7 +51,7 @@ Result<std::vector<CompletionPrompt>> read_prompts(const Field& field, const Cha
     } else if (!item.is(Kind::kArray)) {
       return item.expected("an array of token ids");
     } else {
-      DAYBREAK_TRY(prompt.ids, read_token_ids(item, limits, context_tokens));
+      DAYBREAK_TRY(prompt.ids, read_token_ids(item, limits));
     }
     prompts.push_back(std::move(prompt));
   }
@@ -172,9 +172,8 @@ Status read_decoding(JsonNode& tree, const ChatLimits& limits, CompletionRequest
 
 }  // namespace
 
-Result<std::vector<TokenId>> read_token_ids(const Field& field, const ChatLimits& limits,
-                                            std::size_t max_ids) {
-  DAYBREAK_TRY(const auto items, field.array(max_ids));
+Result<std::vector<TokenId>> read_token_ids(const Field& field, const ChatLimits& limits) {
+  DAYBREAK_TRY(const auto items, field.array(std::numeric_limits<std::size_t>::max()));
   const std::uint64_t max_id =
       limits.vocab_size > 0 ? limits.vocab_size - 1 : std::numeric_limits<TokenId>::max();
   std::vector<TokenId> ids;
@@ -194,6 +193,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view json, const 
   DAYBREAK_CHECK_OK(root.object());
   CompletionRequest request;
   DAYBREAK_CHECK_OK(chat::completion_fields().judge(root, request.common.ignored_fields));
+  chat::add_unknown_members(root, chat::completion_members(), request.common.ignored_fields);
   DAYBREAK_CHECK_OK(chat::check_vendor_contract(root, limits.contract));
   const auto prompt = root.find("prompt");
   if (!prompt) {
@@ -201,7 +201,7 @@ Result<CompletionRequest> parse_completion_request(std::string_view json, const 
                  "prompt: expected a string, an array of strings, token ids or arrays of token "
                  "ids, found nothing"};
   }
-  DAYBREAK_TRY(request.prompts, read_prompts(*prompt, limits, context_tokens));
+  DAYBREAK_TRY(request.prompts, read_prompts(*prompt, limits));
   DAYBREAK_CHECK_OK(read_flags(root, request));
   DAYBREAK_CHECK_OK(read_counts(root, limits, request));
   DAYBREAK_CHECK_OK(read_common(root, limits, request.common));

@@ -45,15 +45,15 @@ struct CompletionRequest {
 inline constexpr std::size_t kMaxCompletionPrompts = 128;
 inline constexpr std::uint32_t kMaxCompletionLogprobs = 20;
 
-// Parses and validates a body, by chat::completion_fields(). `context_tokens` bounds how many ids a
-// prompt array may hold. Errors: as parse_chat_request().
+// Parses and validates a body, by chat::completion_fields(). `context_tokens` bounds how many
+// values it may have; whether a prompt fits is the caller's to say. Errors: as
+// parse_chat_request().
 [[nodiscard]] Result<CompletionRequest> parse_completion_request(std::string_view json,
                                                                  const chat::ChatLimits& limits,
                                                                  std::size_t context_tokens);
 
-// Reads an array of token ids below limits.vocab_size, if that is set.
+// Reads an array of token ids below limits.vocab_size, if that is set; the body bounds how many.
 [[nodiscard]] Result<std::vector<TokenId>> read_token_ids(const chat::Field& field,
-                                                          const chat::ChatLimits& limits,
-                                                          std::size_t max_ids);
+                                                          const chat::ChatLimits& limits);
 
 }  // namespace daybreak::api

@@ -208,6 +208,17 @@ void report_times(const Report& report, const engine::Stats& stats) {
                    stats.mask_time);
 }
 
+void report_block_times(const Report& report, const cache::BlockTimes& times) {
+  report.histogram({"vllm:kv_block_lifetime_seconds"},
+                   "From the publication of a block in the prefix cache to its eviction",
+                   times.lifetime);
+  report.histogram({"vllm:kv_block_idle_before_evict_seconds"},
+                   "From the last use of a block of the prefix cache to its eviction",
+                   times.idle_before_eviction);
+  report.histogram({"vllm:kv_block_reuse_gap_seconds"},
+                   "From one use of a block of the prefix cache to the next", times.reuse_gap);
+}
+
 void report_sizes(const Report& report, const engine::Stats& stats) {
   report.histogram({"vllm:request_prompt_tokens"}, "Prompt tokens of an answered request",
                    stats.request_prompt_tokens);
@@ -228,6 +239,7 @@ void report_engine(MetricsSink& sink, const engine::Stats& stats, const std::str
   report_totals(report, stats);
   report_disk(report, stats);
   report_times(report, stats);
+  report_block_times(report, stats.block_times);
   report_sizes(report, stats);
 }
 

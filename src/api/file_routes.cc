@@ -81,10 +81,14 @@ Result<UploadParts> parts_of(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     const auto at =
         static_cast<std::size_t>(std::ranges::find(kPartNames, part.name) - kPartNames.begin());
-    if (at == kPartNames.size() || out.at(at) != nullptr) {
+    if (at == kPartNames.size()) {
       return Error{Errc::kInvalidArgument,
-                   fmt::format("{}: expected the parts {}, once each", printable(part.name, 64),
+                   fmt::format("{}: no such part, expected {}", printable(part.name, 64),
                                fmt::join(kPartNames, ", "))};
+    }
+    if (out.at(at) != nullptr) {
+      return Error{Errc::kInvalidArgument,
+                   part.name + ": expected this part once, found it once more"};
     }
     out.at(at) = &part;
   }
@@ -119,7 +123,7 @@ Result<Response> upload(BatchService& batches, const access::ApiKey& caller,
 Result<Response> list(BatchService& batches, const access::ApiKey& caller,
                       const Exchange& exchange) {
   DAYBREAK_TRY(const ListQuery query,
-               parse_list_query(exchange.request().query, kMaxListed, kMaxListed));
+               parse_list_query(exchange.request().query, ListOf::kFiles, kMaxListed, kMaxListed));
   std::vector<ListItem> items;
   for (const StoredFile& file : batches.files().list(access::owner_of(caller))) {
     if (query.purpose.empty() || query.purpose == file.purpose) {

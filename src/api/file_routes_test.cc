@@ -25,7 +25,12 @@ TEST(FileRoutes, SaysWhatWasExpectedAndWhatWasFound) {
   EXPECT_EQ(fault(api.get("/v1/files?order=up")),
             "order: expected \"asc\" or \"desc\", found 'up'");
   EXPECT_EQ(fault(api.get("/v1/files?offset=1")),
-            "offset: no such parameter, expected limit, order, after or, of files, purpose");
+            "offset: no such parameter, expected limit, order, after or purpose");
+  EXPECT_EQ(fault(api.get("/v1/batches?foo=1")),
+            "foo: no such parameter, expected limit, order or after");
+  EXPECT_EQ(fault(api.get("/v1/batches?purpose=zzz")),
+            "purpose: no such parameter, expected limit, order or after");
+  EXPECT_EQ(json_of(api.get("/v1/files?purpose=zzz"), 200)["data"].size(), 0U);
   EXPECT_EQ(fault(api.post("{}", "/v1/files")),
             "Content-Type: expected multipart/form-data, found 'application/json'");
   RawClient bare(api.server->port());
@@ -73,8 +78,12 @@ TEST(FileRoutes, FilesEndWhenTheirClientsSay) {
             "expires_after[seconds]: expected 3600 to 2592000, found nothing");
   EXPECT_EQ(fault(form("expires_after[seconds]", "3600")),
             "expires_after[anchor]: expected \"created_at\", found nothing");
-  EXPECT_TRUE(
-      fault(form("expires_after", "3600")).starts_with("expires_after: expected the parts"));
+  const std::string anchor = form("expires_after[anchor]", "created_at");
+  EXPECT_EQ(fault(form("expires_after", "3600")),
+            "expires_after: no such part, expected file, purpose, expires_after[anchor], "
+            "expires_after[seconds]");
+  EXPECT_EQ(fault(anchor + anchor),
+            "expires_after[anchor]: expected this part once, found it once more");
   const auto wrong = [&](const std::string& more) {
     const std::string reply = api.post(create_body(file["id"], more), "/v1/batches");
     return json_of(reply, 400)["error"]["message"].get<std::string>();

@@ -44,18 +44,19 @@ Status for_each_parameter(std::string_view query,
   return ok();
 }
 
-Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_limit,
+Result<ListQuery> parse_list_query(std::string_view query, ListOf what, std::size_t default_limit,
                                    std::size_t max_limit) {
+  const bool files = what == ListOf::kFiles;
   ListQuery out;
   out.limit = default_limit;
   const auto read = [&](std::string_view name, std::string_view value) -> Status {
     DAYBREAK_TRY(const bool known, read_list_parameter(name, value, max_limit, out));
-    if (name == "purpose") {
+    if (files && name == "purpose") {
       out.purpose = value;
     } else if (!known && !name.empty()) {
       return Error{Errc::kInvalidArgument, printable(name, 64) +
-                                               ": no such parameter, expected limit, order, after "
-                                               "or, of files, purpose"};
+                                               ": no such parameter, expected limit, order" +
+                                               (files ? ", after or purpose" : " or after")};
     }
     return ok();
   };

@@ -25,6 +25,8 @@ struct ListQuery {
   std::string purpose;  // of files; empty: any
 };
 
+enum class ListOf { kFiles, kBatches };
+
 // Reads one of limit, order and after into `out`. Returns whether `name` is one of them.
 // Errors: kInvalidArgument naming the parameter.
 Result<bool> read_list_parameter(std::string_view name, std::string_view value,
@@ -34,8 +36,9 @@ Result<bool> read_list_parameter(std::string_view name, std::string_view value,
 Status for_each_parameter(std::string_view query,
                           const std::function<Status(std::string_view, std::string_view)>& read);
 
-// Reads "limit=5&after=ID&order=asc&purpose=batch". Errors: kInvalidArgument naming the parameter.
-Result<ListQuery> parse_list_query(std::string_view query, std::size_t default_limit,
+// Reads "limit=5&after=ID&order=asc", and of files "purpose=batch". Errors: kInvalidArgument naming
+// the parameter.
+Result<ListQuery> parse_list_query(std::string_view query, ListOf what, std::size_t default_limit,
                                    std::size_t max_limit);
 
 // `items` newest first. Errors: kInvalidArgument: no item `after`.

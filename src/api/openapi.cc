@@ -173,11 +173,15 @@ Json responses(const Route& route) {
   if (route.reply == "Status") {  // which an unready server answers
     out["503"] = answer("Draining", "Status");
   }
+  refuses("400", "A request that is wrong");
   refuses("403", "The key, or the web page, may not do this");
+  refuses("408", "A request that did not arrive in time");
+  refuses("417", "An expectation other than 100-continue");
+  refuses("431", "A head that is too large");
+  refuses("505", "A version of HTTP other than 1.0 and 1.1");
   if (route.kind == Kind::kOpen) {
     return out;
   }
-  refuses("400", "A request that is wrong");
   refuses("401", "No key, or none that is known");
   refuses("404", "No such model, response, file, batch or slot");
   if (!route.body.empty()) {
@@ -213,19 +217,15 @@ Json parameters(const Route& route) {
 }
 
 // The key that an operation needs: one of these, which has that scope.
-Json security(const Route& route, access::Scope scope) {
+Json security(access::Scope scope) {
   const Json scopes = Json::array({to_string(scope)});
-  Json out = Json::array({Json{{"bearer", scopes}}});
-  if (is_anthropic(route.path) || is_shared(route)) {
-    out.push_back({{"x-api-key", scopes}});
-  }
-  return out;
+  return Json::array({Json{{"bearer", scopes}}, Json{{"x-api-key", scopes}}});
 }
 
 Json operation(const Route& route, bool has_keys) {
   Json out = {{"summary", route.summary}};
   if (const auto scope = scope_of(route.path); has_keys && scope) {
-    out["security"] = security(route, *scope);
+    out["security"] = security(*scope);
   }
   if (Json all = parameters(route); !all.empty()) {
     out["parameters"] = std::move(all);
@@ -258,6 +258,9 @@ std::string openapi_json(const ServiceOptions& options) {
       {"openapi", "3.1.0"},
       {"info", Json{{"title", "Daybreak"},
                     {"summary", "Kimi K3 behind the APIs that its clients speak"},
+                    {"description",
+                     "Paths answer other methods than theirs with 405 and Allow, but for HEAD "
+                     "beside GET, and OPTIONS."},
                     {"version", options.version}}},
       {"servers", Json::array({Json{{"url", "/"}}})},  // where the document came from
       {"paths", std::move(paths)},

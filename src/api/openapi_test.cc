@@ -144,6 +144,9 @@ TEST(OpenApi, DescribesEveryRouteAndNoOther) {
       described.push_back(upper + " " + path);
       const bool unsupported = operation["summary"].get<std::string>().starts_with("Not supported");
       EXPECT_EQ(operation["responses"].contains("200"), !unsupported) << path;
+      for (const char* of_http : {"400", "408", "417", "431", "505"}) {
+        EXPECT_TRUE(operation["responses"].contains(of_http)) << path << " " << of_http;
+      }
       EXPECT_EQ(operation.value("parameters", Json::array()).dump().find(R"("in":"path")") !=
                     std::string::npos,
                 path.find('{') != std::string::npos)

@@ -16,6 +16,7 @@
 #include "base/json_tree.h"
 #include "chat/chat_request.h"
 #include "chat/field_table.h"
+#include "chat/known_members.h"
 #include "chat/render.h"
 #include "chat/request_fields.h"
 #include "chat/response_json.h"
@@ -122,6 +123,7 @@ Result<Answer> tokenize(const std::string& body, const Context& context) {
   const Field root(parsed.tree, "");
   DAYBREAK_TRY(const bool texts, read_flag(root, "return_token_strs", false));
   DAYBREAK_TRY(const std::vector<TokenId> ids, ids_to_tokenize(root, body, context));
+  chat::add_unknown_members(root, chat::chat_members(), parsed.ignored);
   std::string out = "{\"count\":" + std::to_string(ids.size());
   out += ",\"max_model_len\":" + std::to_string(context.generator.context_tokens());
   out += ",\"tokens\":[";
@@ -146,9 +148,7 @@ Result<Answer> detokenize(const std::string& body, const Context& context) {
   if (!tokens) {
     return Error{Errc::kInvalidArgument, "tokens: expected an array of token ids, found nothing"};
   }
-  constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();  // parse_body bounds it
-  DAYBREAK_TRY(const std::vector<TokenId> ids,
-               read_token_ids(*tokens, context.options.limits, kAny));
+  DAYBREAK_TRY(const std::vector<TokenId> ids, read_token_ids(*tokens, context.options.limits));
   std::string out = "{\"prompt\":";
   chat::append_json_text(out, context.tokenizer->decode(ids));
   return Answer{std::move(parsed.model), out + "}", std::move(parsed.ignored)};

@@ -75,6 +75,9 @@ TEST(TokenRoutes, WhatChangesNothingIsNamed) {
             "skip_special_tokens");
   EXPECT_EQ(ignored("/v1/tokenizers/estimate-token-count", chat_body(R"("temprature":0.5)")),
             "temprature");
+  const std::string message = R"({"messages":[{"role":"user","content":"h","foo":1}],"zzz":1})";
+  EXPECT_EQ(ignored("/tokenize", message), "zzz, messages[].foo");
+  EXPECT_EQ(ignored("/v1/tokenizers/estimate-token-count", message), "zzz, messages[].foo");
 }
 
 TEST(TokenRoutes, WhatIsWrongIsNamed) {

@@ -10,6 +10,10 @@ namespace {
 
 bool only_the_tree_has(const HeldPtr& held) { return held.use_count() == 1; }
 
+double seconds_between(Clock::TimePoint from, Clock::TimePoint to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
 }  // namespace
 
 bool PrefixTree::Rank::operator<(const Rank& other) const {
@@ -100,6 +104,7 @@ void PrefixTree::use(std::span<const BlockHash> chain) {
   for (Node* node : path) {
     reorder(*node, [&] {
       node->used = use;
+      stats_.times.reuse_gap.observe(seconds_between(node->used_at, now));
       node->used_at = now;
       if (node->depth == usable) {
         node->value = floor_ + blocks_to_compute(*node);
@@ -166,7 +171,7 @@ HeldPtr PrefixTree::publish(std::span<const BlockHash> chain, std::size_t index,
   busy_nodes_ += holders_.contains(node.page.get()) ? 1 : 0;
   node.number = next_;
   node.used = next_++;
-  node.used_at = clock_.now();
+  node.made_at = node.used_at = clock_.now();
   node.scope = counted->first;
   node.ids = wants_ids() ? std::move(ids) : std::vector<TokenId>();
   ++counted->second;
@@ -222,6 +227,9 @@ bool PrefixTree::evict_leaf(bool only_useless) {
         ++stats_.evicted_checkpoints;
       }
       ++stats_.evicted_blocks;
+      const Clock::TimePoint now = clock_.now();
+      stats_.times.lifetime.observe(seconds_between(node.made_at, now));
+      stats_.times.idle_before_eviction.observe(seconds_between(node.used_at, now));
       forget(node);
       return true;
     }

@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "cache/block_hash.h"
+#include "cache/block_times.h"
 #include "cache/event_sink.h"
 
 namespace daybreak::cache {
@@ -112,6 +113,7 @@ class PrefixTree {
     std::size_t checkpoints = 0;
     std::uint64_t evicted_blocks = 0;
     std::uint64_t evicted_checkpoints = 0;
+    BlockTimes times;
   };
   [[nodiscard]] const Stats& stats() const { return stats_; }
 
@@ -136,6 +138,7 @@ class PrefixTree {
     std::uint64_t number = 0;  // of its making
     std::uint64_t used = 0;    // number of the use
     std::uint64_t value = 0;   // of the checkpoint
+    Clock::TimePoint made_at{};
     Clock::TimePoint used_at{};
     std::string_view scope;    // in scopes_
     std::vector<TokenId> ids;  // for events

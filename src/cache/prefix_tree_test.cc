@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
+#include <string>
+
 #include "cache/prefix_tree_testing.h"
 
 namespace daybreak::cache {
@@ -278,6 +282,59 @@ TEST_F(PrefixTreeTest, ASupersededCheckpointCanBeDropped) {
   EXPECT_EQ(usable("abx"), 0U);
   EXPECT_EQ(usable("abc"), 3U);
   EXPECT_EQ(tree_.stats().checkpoints, 1U);
+}
+
+// In milliseconds: bounds of the buckets that have values, each with its count, and the sum.
+std::string shown(const FixedHistogram<kBlockTimeBounds>& histogram) {
+  std::string out;
+  for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+    if (histogram.counts[i] > 0) {
+      const double bound = i < kBlockTimeBounds.size() ? kBlockTimeBounds[i] * 1000 : -1;
+      out += std::to_string(static_cast<long>(bound)) + "x" + std::to_string(histogram.counts[i]) +
+             " ";
+    }
+  }
+  return out + "sum " + std::to_string(std::lround(histogram.sum * 1000));
+}
+
+TEST_F(PrefixTreeTest, TellsHowLongBlocksStayedAndHowOftenTheyWereUsed) {
+  using std::chrono::milliseconds;
+  const BlockTimes& times = tree_.stats().times;
+  grow("ab");
+  clock_.forward(milliseconds(100));
+  grow("abx");  // known blocks are not used by that
+  EXPECT_EQ(shown(times.reuse_gap), "sum 0");
+  clock_.forward(milliseconds(150));
+  tree_.use(chain_of("ab"));  // 250 ms after their publication, both
+  clock_.forward(milliseconds(40));
+  tree_.use(chain_of("abq"));
+  EXPECT_EQ(shown(times.reuse_gap), "50x2 500x2 sum 580");
+  (void)tree_.find(chain_of("abx"));
+  EXPECT_EQ(shown(times.reuse_gap), "50x2 500x2 sum 580") << "a look is no use";
+  EXPECT_EQ(times.lifetime.total, 0U);
+  clock_.forward(milliseconds(1'000));
+  EXPECT_TRUE(tree_.evict_page());  // x: made at 100, never used again; now is 1290
+  EXPECT_EQ(shown(times.lifetime), "2000x1 sum 1190");
+  EXPECT_EQ(shown(times.idle_before_eviction), "2000x1 sum 1190");
+  EXPECT_TRUE(tree_.evict_page());  // b: made at 0, used at 290
+  EXPECT_EQ(shown(times.lifetime), "2000x2 sum 2480");
+  EXPECT_EQ(shown(times.idle_before_eviction), "1000x1 2000x1 sum 2190");
+  EXPECT_EQ(tree_.stats().evicted_blocks, 2U);
+}
+
+TEST_F(PrefixTreeTest, BlocksThatAreErasedOrTooOldWereNotEvicted) {
+  grow("ab", "mine");
+  grow("x");
+  clock_.forward(std::chrono::seconds(200'000));
+  tree_.use(chain_of("x"));
+  EXPECT_EQ(shown(tree_.stats().times.reuse_gap), "-1x1 sum 200000000") << "above all bounds";
+  tree_.erase_if([](std::string_view scope) { return scope == "mine"; });
+  clock_.forward(std::chrono::seconds(10));
+  EXPECT_EQ(tree_.erase_old(std::chrono::seconds(10)), 1U);
+  grow("y");
+  EXPECT_EQ(tree_.erase_all(), 1U);
+  EXPECT_EQ(tree_.stats().times.lifetime.total, 0U);
+  EXPECT_EQ(tree_.stats().times.idle_before_eviction.total, 0U);
 }
 
 }  // namespace

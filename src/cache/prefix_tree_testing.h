@@ -14,7 +14,7 @@ namespace daybreak::cache::testing {
 class StillClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override { return now_; }
-  void forward(std::chrono::seconds by) { now_ += by; }
+  void forward(std::chrono::milliseconds by) { now_ += by; }
 
  private:
   TimePoint now_{};

@@ -12,6 +12,7 @@
 #include "chat/anthropic_tools.h"
 #include "chat/anthropic_turns.h"
 #include "chat/field_table.h"
+#include "chat/known_members.h"
 #include "chat/python_json.h"
 #include "chat/request_fields.h"
 #include "chat/required_field.h"
@@ -132,6 +133,7 @@ Result<AnthropicRequest> parse_anthropic_request(std::string_view json, Anthropi
   AnthropicRequest request;
   ChatRequest& chat = request.chat;
   DAYBREAK_CHECK_OK(anthropic_fields().judge(root, chat.ignored_fields));
+  add_unknown_members(root, anthropic_members(), chat.ignored_fields);
   DAYBREAK_CHECK_OK(check_vendor_contract(root, limits.contract));
   DAYBREAK_CHECK_OK(read_model(root, limits, chat));
   std::set<std::string, std::less<>> names;

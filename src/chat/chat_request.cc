@@ -7,6 +7,7 @@
 
 #include "base/json_tree.h"
 #include "chat/field_table.h"
+#include "chat/known_members.h"
 #include "chat/request_fields.h"
 #include "chat/request_messages.h"
 #include "chat/request_output.h"
@@ -133,6 +134,7 @@ Result<ChatRequest> parse_chat_request(std::string_view json, const ChatLimits& 
   DAYBREAK_CHECK_OK(root.object());
   ChatRequest request;
   DAYBREAK_CHECK_OK(chat_fields().judge(root, request.ignored_fields));
+  add_unknown_members(root, chat_members(), request.ignored_fields);
   DAYBREAK_CHECK_OK(check_vendor_contract(root, limits.contract));
   DAYBREAK_CHECK_OK(read_strings(root, limits, request));
   DAYBREAK_CHECK_OK(read_scheduling(root, limits, request));

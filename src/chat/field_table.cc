@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/json_document.h"
+#include "chat/known_members.h"
 #include "chat/python_json.h"
 
 namespace daybreak::chat {
@@ -122,10 +123,9 @@ Status FieldTable::judge(const Field& object, std::vector<std::string>& ignored)
     }
     if (rule != nullptr && rule->verdict == FieldVerdict::kRefused) {
       DAYBREAK_CHECK_OK(refuse(node.items[i], *rule, path));
-    } else if (ignored.size() < kMaxIgnoredFields &&
-               !(rule == nullptr ? node.items[i].is(JsonNode::Kind::kNull)
+    } else if (!(rule == nullptr ? node.items[i].is(JsonNode::Kind::kNull)
                                  : is_neutral(node.items[i], *rule))) {
-      ignored.push_back(object.path_of(printable(node.keys[i], kMaxShownName)));
+      add_ignored(ignored, object.path_of(printable(node.keys[i], kMaxShownName)));
     }
   }
   return ok();

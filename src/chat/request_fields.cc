@@ -153,9 +153,11 @@ std::string describe(const JsonNode& node) {
   if (scalar && node.raw.size() <= kShown) {
     return printable(node.raw);
   }
+  // A string is as long as limits count it: without quotes and escapes.
+  const std::size_t bytes = node.is(JsonNode::Kind::kString) ? node.text.size() : node.raw.size();
   return (node.is(JsonNode::Kind::kArray) || node.is(JsonNode::Kind::kObject) ? "an " : "a ") +
          std::string(to_string(node.kind)) +
-         (scalar ? " of " + std::to_string(node.raw.size()) + " bytes" : "");
+         (scalar ? " of " + std::to_string(bytes) + " bytes" : "");
 }
 
 }  // namespace daybreak::chat

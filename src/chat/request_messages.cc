@@ -132,9 +132,9 @@ Result<ToolCall> read_tool_call(const Field& item, const ChatLimits& limits) {
 }
 
 // What other servers' histories have, and the prompt would silently lack.
-Status refuse_foreign_fields(const Field& assistant) {
+Status refuse_foreign_fields(const Field& message) {
   for (const std::string_view key : {"function_call", "audio", "prefix"}) {
-    if (const auto field = assistant.find(key)) {
+    if (const auto field = message.find(key)) {
       DAYBREAK_CHECK_OK(chat_fields().judge(*field, "messages[]." + std::string(key)));
     }
   }
@@ -142,7 +142,6 @@ Status refuse_foreign_fields(const Field& assistant) {
 }
 
 Status read_assistant(const Field& field, const ChatLimits& limits, bool last, Message& message) {
-  DAYBREAK_CHECK_OK(refuse_foreign_fields(field));
   DAYBREAK_TRY(message.reasoning, optional_string(field, "reasoning_content", kAnySize));
   if (message.reasoning.empty()) {
     DAYBREAK_TRY(message.reasoning, optional_string(field, "reasoning", kAnySize));
@@ -161,6 +160,35 @@ Status read_assistant(const Field& field, const ChatLimits& limits, bool last, M
     }
     if (message.partial && !message.tool_calls.empty()) {
       return partial->wrong("expected a message without tool_calls to continue, found some");
+    }
+  }
+  return ok();
+}
+
+// What only the model says, in a message of another role: the prompt has no place for it. Clients
+// that send every field in every message leave it empty.
+Status refuse_assistant_fields(const Field& field, const ChatLimits& limits,
+                               std::string_view role) {
+  const auto misplaced = [&role](const Field& at, std::string_view what) {
+    return at.wrong("expected " + std::string(what) + " in an assistant message only, found " +
+                    "it in one of role \"" + std::string(role) + "\"");
+  };
+  for (const std::string_view key : {"reasoning_content", "reasoning"}) {
+    DAYBREAK_TRY(const std::string text, optional_string(field, key, kAnySize));
+    if (!text.empty()) {
+      return misplaced(*field.find(key), "text");
+    }
+  }
+  if (const auto calls = field.find("tool_calls")) {
+    DAYBREAK_TRY(const auto items, calls->array(limits.max_tool_calls));
+    if (!items.empty()) {
+      return misplaced(*calls, "a call");
+    }
+  }
+  if (const auto partial = field.find("partial")) {
+    DAYBREAK_TRY(const bool wanted, partial->boolean());
+    if (wanted) {
+      return misplaced(*partial, "true");
     }
   }
   return ok();
@@ -208,12 +236,10 @@ Result<Message> read_message(const Field& field, bool last, const ChatLimits& li
       return tools->wrong("expected content or tools in a system message, found both");
     }
   }
-  if (message.role == Role::kAssistant) {
-    DAYBREAK_CHECK_OK(read_assistant(field, limits, last, message));
-  } else if (const auto partial = field.find("partial"); partial && partial->node().boolean) {
-    return partial->wrong("expected true in an assistant message only, found it in one of role \"" +
-                          std::string(role_name) + "\"");
-  }
+  DAYBREAK_CHECK_OK(refuse_foreign_fields(field));
+  DAYBREAK_CHECK_OK(message.role == Role::kAssistant
+                        ? read_assistant(field, limits, last, message)
+                        : refuse_assistant_fields(field, limits, role_name));
   if (message.role == Role::kTool) {
     DAYBREAK_CHECK_OK(read_tool_message(field, limits, message));
   }

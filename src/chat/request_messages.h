@@ -14,8 +14,9 @@
 namespace daybreak::chat {
 
 // Reads the array of messages. `names` as in read_tools. Histories are taken as clients send them:
-// missing or null content and reasoning are empty, ids are opaque, unknown fields are skipped.
-// Errors: kInvalidArgument.
+// missing or null content and reasoning are empty, ids are opaque, unknown fields are skipped
+// (known_members.h lists them). Errors: kInvalidArgument, also for calls, reasoning and `partial`
+// in a message that is not the assistant's.
 [[nodiscard]] Result<std::vector<Message>> read_messages(const Field& field,
                                                          const ChatLimits& limits,
                                                          std::set<std::string, std::less<>>& names);

@@ -135,6 +135,26 @@ TEST(RequestRules, ToolNamesOfOtherProvidersAreOpenModesAlone) {
   }
 }
 
+// Quotes and escapes are no part of what a limit is about.
+TEST(RequestRules, AStringIsAsLongAsItsText) {
+  const auto refused = [](const std::string& json) {
+    const auto request = parse_chat_request(json);
+    return request ? "" : request.error().message;
+  };
+  EXPECT_EQ(refused(with("\"tools\":[" + tool(std::string(257, 'x')) + "]")),
+            "tools[0].function.name: expected a name of the form [A-Za-z0-9_./:-]{1,256}, found a "
+            "string of 257 bytes");
+  std::string escaped;
+  for (int i = 0; i < 50; ++i) {
+    escaped += "\\u00e9";  // two bytes of UTF-8
+  }
+  EXPECT_EQ(refused(with("\"tool_choice\":\"" + escaped + "\"")).substr(0, 11), "tool_choice");
+  EXPECT_TRUE(refused(with("\"tool_choice\":\"" + escaped + "\""))
+                  .ends_with(", found a string of 100 bytes"));
+  EXPECT_TRUE(
+      refused(with("\"n\":1" + std::string(50, '0'))).ends_with(", found a number of 51 bytes"));
+}
+
 // 413 is for bodies: what is in one is right or wrong.
 TEST(RequestRules, BoundsOfFieldsAreInvalidArguments) {
   std::string stops = "\"x\"";

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "chat/known_members.h"
+
 namespace daybreak::chat {
 
 Status read_scheduling(const Field& root, const ChatLimits& limits, ChatRequest& request) {
@@ -25,7 +27,7 @@ Status read_scheduling(const Field& root, const ChatLimits& limits, ChatRequest&
     if (tier == "flex") {
       request.deferral = kMaxDeferral;
     } else if (tier != "auto" && tier != "default") {
-      request.ignored_fields.emplace_back("service_tier");
+      add_ignored(request.ignored_fields, "service_tier");
     }
   }
   return ok();

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "chat/known_members.h"
 #include "chat/response_json.h"
 
 namespace daybreak::chat {
@@ -232,7 +233,7 @@ Status ResponsesConversation::add_reasoning(const Field& item) {
     if (all.starts_with(kReasoningSeal)) {
       text = all.substr(kReasoningSeal.size());
     } else if (!all.empty()) {
-      ignored_.push_back(sealed->path());
+      add_ignored(ignored_, any_item(sealed->path()));
     }
   }
   if (text.empty()) {

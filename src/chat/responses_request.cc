@@ -11,6 +11,7 @@
 #include "base/json_document.h"
 #include "base/json_tree.h"
 #include "chat/field_table.h"
+#include "chat/known_members.h"
 #include "chat/request_fields.h"
 #include "chat/request_sampling.h"
 #include "chat/request_scheduling.h"
@@ -54,7 +55,7 @@ Status read_include(const Field& root, ResponsesRequest& request) {
     } else if (text == "message.output_text.logprobs") {
       request.chat.sampling.logprobs = true;
     } else if (std::ranges::find(kOfHostedTools, std::string_view(text)) != kOfHostedTools.end()) {
-      request.chat.ignored_fields.push_back(item.path());
+      add_ignored(request.chat.ignored_fields, any_item(item.path()));
     } else {
       return item.expected("\"reasoning.encrypted_content\" or \"message.output_text.logprobs\"");
     }
@@ -175,7 +176,7 @@ Status read_switches(const Field& root, ResponsesRequest& request) {
       return field->expected("\"auto\" or \"disabled\"");
     }
     if (field->node().text == "auto") {  // nothing is ever dropped: too long is an error
-      request.chat.ignored_fields.emplace_back("truncation");
+      add_ignored(request.chat.ignored_fields, "truncation");
     }
   }
   return ok();
@@ -292,8 +293,7 @@ Status read_conversation(const Field& root, const ResponsesHistory& history,
 }
 
 Status read_forms(const Field& root, const ChatLimits& limits, ResponsesRequest& request) {
-  DAYBREAK_TRY(ResponsesTools tools,
-               read_responses_tools(root, limits, request.chat.ignored_fields));
+  DAYBREAK_TRY(ResponsesTools tools, read_responses_tools(root, limits));
   DAYBREAK_TRY(ResponsesText text,
                read_responses_text(root, tools.choice, limits, request.chat.ignored_fields));
   request.chat.tools = std::move(tools.tools);
@@ -336,6 +336,7 @@ Result<ResponsesRequest> parse_responses_request(std::string_view json,
   ResponsesRequest request;
   std::vector<std::string>& ignored = request.chat.ignored_fields;
   DAYBREAK_CHECK_OK(responses_fields().judge(root, ignored));
+  add_unknown_members(root, responses_members(), ignored);
   DAYBREAK_CHECK_OK(check_vendor_contract(root, limits.contract));
   DAYBREAK_CHECK_OK(read_names(root, limits, request));
   DAYBREAK_CHECK_OK(read_scheduling(root, limits, request.chat));
@@ -352,7 +353,6 @@ Result<ResponsesRequest> parse_responses_request(std::string_view json,
                  field->integer(0, std::numeric_limits<std::uint32_t>::max()));
     request.echo.max_tool_calls = std::to_string(count);
   }
-  ignored.resize(std::min(ignored.size(), kMaxIgnoredFields));
   return request;
 }
 

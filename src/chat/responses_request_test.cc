@@ -124,7 +124,7 @@ TEST(ResponsesRequest, ReasoningComesFromContentElseOurSealElseTheSummary) {
   EXPECT_EQ(reasoning(seal + "," + summary + "," + content), "con");
   EXPECT_EQ(reasoning(seal + "," + summary), "sealed");
   EXPECT_EQ(reasoning(summary), "sum");
-  EXPECT_EQ(reasoning(R"("summary":[],"encrypted_content":"gAAA")"), "!input[1].encrypted_content");
+  EXPECT_EQ(reasoning(R"("summary":[],"encrypted_content":"gAAA")"), "!input[].encrypted_content");
 }
 
 TEST(ResponsesRequest, ANewAssistantMessageBeginsWithReasoningOrASecondText) {

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/json_document.h"
 #include "chat/field_table.h"
 #include "chat/python_json.h"
 #include "chat/request_output.h"
@@ -34,7 +33,7 @@ Result<std::optional<bool>> read_strict(const Field& owner) {
 }
 
 // {"function":{...},"type":"function"}: the tool as the chat route has it.
-std::string nested_json(const Field& item, std::vector<std::string>& ignored) {
+std::string nested_json(const Field& item) {
   static constexpr std::array<std::string_view, 4> kKept = {"name", "description", "parameters",
                                                             "strict"};
   JsonNode function;
@@ -42,14 +41,9 @@ std::string nested_json(const Field& item, std::vector<std::string>& ignored) {
   for (std::size_t i = 0; i < item.node().keys.size(); ++i) {
     const std::string& key = item.node().keys[i];
     const bool kept = std::ranges::find(kKept, std::string_view(key)) != kKept.end();
-    if (item.node().items[i].is(Kind::kNull) || key == "type") {
-      continue;
-    }
-    if (kept) {
+    if (kept && !item.node().items[i].is(Kind::kNull)) {
       function.keys.push_back(key);
       function.items.push_back(item.node().items[i]);
-    } else {
-      ignored.push_back(item.path_of(printable(key)));
     }
   }
   std::string out = "{\"function\":";
@@ -57,7 +51,7 @@ std::string nested_json(const Field& item, std::vector<std::string>& ignored) {
   return out + ",\"type\":\"function\"}";
 }
 
-Result<Tool> read_tool(const Field& item, Contract contract, std::vector<std::string>& ignored) {
+Result<Tool> read_tool(const Field& item, Contract contract) {
   DAYBREAK_CHECK_OK(item.object());
   const auto type = item.find("type");
   if (!type || type->node().text != "function") {
@@ -72,10 +66,7 @@ Result<Tool> read_tool(const Field& item, Contract contract, std::vector<std::st
   if (const auto text = item.find("description"); text && !text->is(Kind::kString)) {
     return text->expected("a string");
   }
-  Tool tool{.name = name->node().text,
-            .json = nested_json(item, ignored),
-            .parameters = {},
-            .strict = {}};
+  Tool tool{.name = name->node().text, .json = nested_json(item), .parameters = {}, .strict = {}};
   if (const auto parameters = item.find("parameters")) {
     if (!parameters->is(Kind::kObject)) {
       return parameters->expected("a JSON Schema object");
@@ -202,14 +193,13 @@ Status read_format(const Field& format, const ChatLimits& limits, ResponsesText&
 
 }  // namespace
 
-Result<ResponsesTools> read_responses_tools(const Field& root, const ChatLimits& limits,
-                                            std::vector<std::string>& ignored) {
+Result<ResponsesTools> read_responses_tools(const Field& root, const ChatLimits& limits) {
   ResponsesTools out;
   Names names;
   if (const auto field = root.find("tools")) {
     DAYBREAK_TRY(const auto items, field->array(limits.max_tools));
     for (const Field& item : items) {
-      DAYBREAK_TRY(Tool tool, read_tool(item, limits.contract, ignored));
+      DAYBREAK_TRY(Tool tool, read_tool(item, limits.contract));
       if (!names.insert(tool.name).second) {
         return Error{Errc::kInvalidArgument, item.path_of("name") + ": tool '" + tool.name +
                                                  "' is declared more than once"};

@@ -22,11 +22,10 @@ struct ResponsesTools {
 
 // Reads tools and tool_choice. An allowed_tools choice declares the named tools alone: the others
 // cannot be called, and the model does not hear of them. Null members of a tool count as absent;
-// others than name, description, parameters and strict are put into `ignored`.
+// others than name, description, parameters and strict do not reach the model.
 // Errors: kInvalidArgument, also for hosted and custom tools, by the path of their type.
 [[nodiscard]] Result<ResponsesTools> read_responses_tools(const Field& root,
-                                                          const ChatLimits& limits,
-                                                          std::vector<std::string>& ignored);
+                                                          const ChatLimits& limits);
 
 struct ResponsesText {
   ResponseFormat format;  // as the prompt states it

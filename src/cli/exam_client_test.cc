@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -93,8 +95,22 @@ TEST(ExamClient, MistakesAreToldBeforeAnythingIsAsked) {
   }
 }
 
-TEST(ExamClient, NobodyThereIsAnError) {
-  const Exit found = examine({"--url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1"});
+TEST(ExamClient, NobodyThereIsAnErrorAndReplacesNoSavedAnswers) {
+  const testing::TemporaryDirectory directory;
+  const std::string kept = (directory.path() / "kept.jsonl").string();
+  const std::string none = (directory.path() / "none.jsonl").string();
+  std::ofstream(kept) << "the baseline";
+  const auto ask = [](const std::string& save) {
+    return examine(
+        {"--url", "http://127.0.0.1:1", "--model", "m", "--concurrency", "1", "--save", save});
+  };
+  const Exit found = ask(kept);
+  std::ifstream file(kept);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "the baseline");
+  EXPECT_NE(found.errors.find(kept + ": not written, since no question was answered"),
+            std::string::npos);
+  ask(none);
+  EXPECT_FALSE(std::filesystem::exists(none));
   EXPECT_EQ(found.code, 1);
   EXPECT_NE(found.errors.find("5 questions in a row found no connection"), std::string::npos)
       << found.errors;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -220,6 +221,18 @@ Status outcome(const exam::Report& report, const Prepared& prepared) {
              : Status(Error{Errc::kUnavailable, "no question was answered: " + total.first_error});
 }
 
+// Replaces the file, but not by a run that nobody answered: it may be the only copy of the answers
+// that later runs are to be compared with.
+Status save_answers(const std::string& path, std::span<const exam::Question> questions,
+                    std::span<const Result<exam::Answer>> answers,
+                    std::span<const exam::Verdict> verdicts) {
+  if (std::ranges::none_of(answers, &Result<exam::Answer>::has_value)) {
+    fmt::print(stderr, "{}: not written, since no question was answered\n", path);
+    return ok();
+  }
+  return write_file_atomically(path, exam::saved_text(questions, answers, verdicts));
+}
+
 Status run(const Options& options) {
   ::signal(SIGPIPE, SIG_IGN);
   DAYBREAK_TRY(const Prepared prepared, prepare(options));
@@ -227,8 +240,7 @@ Status run(const Options& options) {
   const auto verdicts =
       exam::judge_all(prepared.questions, asked.answers, prepared.tokenizer.get());
   if (!options.save.empty()) {
-    DAYBREAK_CHECK_OK(write_file_atomically(
-        options.save, exam::saved_text(prepared.questions, asked.answers, verdicts)));
+    DAYBREAK_CHECK_OK(save_answers(options.save, prepared.questions, asked.answers, verdicts));
   }
   if (!asked.status) {
     return asked.status.error();

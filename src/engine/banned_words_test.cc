@@ -172,7 +172,7 @@ TEST(AllowedTokenIds, FieldsThatTogetherForbidEverythingAreNamed) {
   request.sampling.bad_words = {{1}};
   EXPECT_EQ(
       refused(request, {1, 2, 3}),
-      "allowed_token_ids and bad_words and min_tokens: expected a token id that may come next "
+      "allowed_token_ids: expected a token id that may come next beside bad_words and min_tokens "
       "at position 1, found none");
   request.min_tokens = 0;
   EXPECT_EQ(answer(request, {1, 2, 3}, 1), (Ids{0}));

@@ -58,6 +58,7 @@ void Engine::record_memory() {
   stats_.checkpoints = cache.checkpoints;
   stats_.evicted_blocks = cache.evicted_blocks;
   stats_.evicted_checkpoints = cache.evicted_checkpoints;
+  stats_.block_times = cache.times;
   stats_.positions_reserved =
       stats_.positions_total - model_->free_positions() - positions - cached;
 }

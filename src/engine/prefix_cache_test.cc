@@ -150,7 +150,10 @@ TEST_F(PrefixCacheTest, WhatIsCachedNeverCostsARequestItsPlace) {
     EXPECT_EQ(ask(random_ids(seed, 400)).finish, FinishReason::kLength);
   }
   EXPECT_EQ(ask(random_ids(30, 999)).finish, FinishReason::kLength) << "all of the memory";
-  EXPECT_GT(engine_->stats().evicted_blocks, 0U);
+  const Stats stats = engine_->stats();
+  EXPECT_GT(stats.evicted_blocks, 0U);
+  EXPECT_EQ(stats.block_times.lifetime.total, stats.evicted_blocks);
+  EXPECT_EQ(stats.block_times.idle_before_eviction.total, stats.evicted_blocks);
 }
 
 TEST(PrefixCacheTable, NothingGoesForARequestThatMustWaitAllTheSame) {

@@ -187,24 +187,27 @@ Error Sampler::no_choice(float logit, TokenId largest) const {
             fmt::format("penalties: the logit of token id {} overflows at position {}", largest,
                         prompt_tokens_ + generated_)};
   }
-  std::string forbidders;
-  const auto name = [&forbidders](bool applies, std::string_view field) {
-    if (applies) {
-      forbidders += (forbidders.empty() ? "" : " and ") + std::string(field);
+  std::string first;  // what the error is of
+  std::string others;
+  const auto name = [&](bool applies, std::string_view field) {
+    if (applies && first.empty()) {
+      first = field;
+    } else if (applies) {
+      others += (others.empty() ? " beside " : " and ") + std::string(field);
     }
   };
   name(!allowed_.empty(), "allowed_token_ids");
   name(!bad_words_.empty(), "bad_words");
   name(generated_ < min_tokens_ && !stop_ids_.empty(), "min_tokens");
-  if (forbidders.empty()) {  // nothing was forbidden but by the mask, which has an id
+  if (first.empty()) {  // nothing was forbidden but by the mask, which has an id
     return {
         Errc::kInvalidArgument,
         fmt::format("penalties: the logits of all ids that may come next overflow at position {}",
                     prompt_tokens_ + generated_)};
   }
   return {Errc::kInvalidArgument,
-          fmt::format("{}: expected a token id that may come next{} at position {}, found none",
-                      forbidders, make_constraint_ ? " in the form of the answer" : "",
+          fmt::format("{}: expected a token id that may come next{}{} at position {}, found none",
+                      first, make_constraint_ ? " in the form of the answer" : "", others,
                       prompt_tokens_ + generated_)};
 }
 

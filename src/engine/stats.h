@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/fixed_histogram.h"
+#include "cache/block_times.h"
 #include "cache/disk_jobs.h"
 
 namespace daybreak::engine {
@@ -92,6 +93,7 @@ struct Stats {
   std::uint64_t prefix_hits = 0;
   std::uint64_t evicted_blocks = 0;       // of the prefix cache
   std::uint64_t evicted_checkpoints = 0;  // likewise
+  cache::BlockTimes block_times;          // likewise
   std::uint64_t decode_tokens = 0;        // generated positions computed
   std::uint64_t generated_tokens = 0;
   // Speculation: steps of a request with guesses, the guesses, and those that were right, in all

@@ -36,6 +36,25 @@ TEST(BrowserGuardFault, AServerThatAsksForNoKeysRefusesPagesAndServesPrograms) {
             415);
 }
 
+// A URL in the request line beats the Host header, whichever of them is ours.
+TEST(BrowserGuardFault, TheNameInAUrlIsTheOneThatIsJudged) {
+  Observed observed;
+  ServerOptions options = test_options(observed);
+  options.guard_browsers = true;
+  const auto server = started(std::move(options), observed);
+  const auto get = [&](const std::string& target, const std::string& host) {
+    testing::RawClient client(server->port());
+    client.send("GET " + target + " HTTP/1.1\r\nConnection: close\r\nHost: " + host + "\r\n\r\n");
+    return client.read_all();
+  };
+  EXPECT_EQ(status_of(get("http://localhost/hello", "localhost")), 200);
+  EXPECT_EQ(status_of(get("http://localhost/hello", "evil.example")), 200);
+  const std::string foreign = get("http://evil.example/hello", "localhost");
+  EXPECT_EQ(status_of(foreign), 403);
+  EXPECT_NE(foreign.find("Host 'evil.example'"), std::string::npos) << foreign;
+  EXPECT_EQ(status_of(get("http://user@localhost/hello", "localhost")), 400);
+}
+
 TEST(BrowserGuardFault, WhereEveryInterfaceIsServedNamesAreFree) {
   Observed observed;
   ServerOptions options = test_options(observed);

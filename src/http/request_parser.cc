@@ -7,6 +7,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <limits>
 
+#include "http/request_target.h"
+
 namespace daybreak::http {
 
 namespace beast = boost::beast;
@@ -51,12 +53,6 @@ std::string body_too_large(std::size_t limit) {
 // asserts that it is given as much once it has seen the last chunk's size.
 constexpr std::size_t kShortestChunkedEnd = 5;
 
-// Returns whether the target is one we route: an absolute path of printable ASCII.
-bool is_origin_form(beast::string_view target) {
-  return !target.empty() && target.front() == '/' &&
-         std::ranges::all_of(target, [](char c) { return c > ' ' && c < 0x7f; });
-}
-
 // Returns whether the request line ends in a well-formed version, which then is not ours.
 bool names_other_version(std::string_view line) {
   line = line.substr(0, line.find('\r'));
@@ -96,9 +92,9 @@ void RequestParser::Impl::check_head_size(std::size_t pending) {
 // What the grammar allows and this server refuses, decided before any of the body is read.
 void RequestParser::Impl::check_head() {
   const auto& head = parser.get();
-  if (!is_origin_form(head.target()) &&
-      !(head.target() == "*" && head.method_string() == "OPTIONS")) {
-    return fail(400, "malformed HTTP request: the target must be an absolute path");
+  if (!parse_target(text(head.method_string()), text(head.target()))) {
+    return fail(400,
+                "malformed HTTP request: the target must be an absolute path or an http(s) URL");
   }
   const auto hosts = head.count(field::host);
   if (hosts > 1 || (hosts == 0 && head.version() == 11)) {
@@ -203,12 +199,22 @@ std::optional<Request> RequestParser::head() const {
   request.keep_alive = impl_->parser.keep_alive();
   request.method = text(message.method_string());
   request.version = message.version();
-  const std::string target = text(message.target());
-  const std::size_t question = target.find('?');
-  request.path = target.substr(0, question);
-  request.query = question == std::string::npos ? "" : target.substr(question + 1);
+  // A refused head may have any target; its path still says whose errors the client expects.
+  RequestTarget target =
+      parse_target(request.method, text(message.target()))
+          .value_or(RequestTarget{.path = text(message.target()), .query = {}, .authority = {}});
+  request.path = std::move(target.path);
+  request.query = std::move(target.query);
+  // The authority of a URL counts, and the Host header does not (RFC 9112, 3.2.2): nobody after
+  // this may look at the wrong one.
+  const bool replaced = !target.authority.empty();
+  if (replaced) {
+    request.headers.push_back({"Host", std::move(target.authority)});
+  }
   for (const auto& header : message) {
-    request.headers.push_back({text(header.name_string()), text(header.value())});
+    if (!replaced || header.name() != field::host) {
+      request.headers.push_back({text(header.name_string()), text(header.value())});
+    }
   }
   return request;
 }

@@ -62,6 +62,34 @@ TEST(RequestParser, TheHeadIsKnownOnceItIsWholeAlsoOfWhatIsRefused) {
   EXPECT_EQ(parser.head()->header("x-a"), "b");
 }
 
+TEST(RequestParser, TheAuthorityOfAUrlReplacesTheHost) {
+  const auto parsed = [](const std::string& input) {
+    RequestParser parser({});
+    feed_all(parser, input, 7);
+    EXPECT_EQ(parser.state(), State::kDone) << input;
+    return parser.take();
+  };
+  const Request request =
+      parsed("GET http://localhost:8000/health?a=1 HTTP/1.1\r\nX-A: b\r\nHost: evil\r\n\r\n");
+  EXPECT_EQ(request.path, "/health");
+  EXPECT_EQ(request.query, "a=1");
+  EXPECT_EQ(request.header("host"), "localhost:8000");
+  EXPECT_EQ(request.header("x-a"), "b");
+  EXPECT_EQ(request.headers.size(), 2U) << "there is one Host";
+  EXPECT_EQ(parsed("GET http://h/ HTTP/1.0\r\n\r\n").header("host"), "h");
+  EXPECT_EQ(parsed("GET / HTTP/1.1\r\nHost: h\r\n\r\n").header("host"), "h");
+}
+
+TEST(RequestParser, AUrlNeedsItsHostHeaderAllTheSame) {
+  for (const std::string hosts : {"", "Host: h\r\nHost: h\r\n"}) {
+    RequestParser parser({});
+    feed_all(parser, "GET http://h/ HTTP/1.1\r\n" + hosts + "\r\n", 100);
+    ASSERT_EQ(parser.state(), State::kFailed);
+    EXPECT_EQ(parser.refusal().status, 400);
+    EXPECT_NE(parser.refusal().message.find("exactly one Host"), std::string::npos);
+  }
+}
+
 // Found by fuzzing: the last chunk as the only one, arriving byte by byte, met an assertion.
 TEST(RequestParser, EmptyChunkedBodyMayArriveInAnyPieces) {
   const std::string input =
