@@ -98,6 +98,14 @@ TEST(PromptWriter, ScaledBlocksBeginAtTheSamePlaceInEveryPrompt) {
     const auto shared = static_cast<std::size_t>(256 * scale);
     EXPECT_EQ(first_words(text(a), shared), first_words(text(b), shared));
   }
+  // A block begins at the place rounded up: with 1.5 words a block the second at word 2.
+  const std::vector<std::uint64_t> short_ones = {1, 2};
+  const std::vector<std::uint64_t> first_alone = {1};
+  const PromptWriter half(common_words(), 1, 0.5);
+  const auto halved = [&](const auto& blocks) {
+    return half.write({.scope = 0, .blocks = blocks, .block_tokens = 3, .tail = 0, .words = 3});
+  };
+  EXPECT_EQ(first_words(halved(short_ones), 2), first_words(halved(first_alone), 2));
   const PromptWriter writer(common_words(), 1, 0.01);
   EXPECT_EQ(writer.scaled(149), 1U);
   EXPECT_EQ(writer.scaled(150), 2U);
