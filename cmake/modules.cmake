@@ -84,8 +84,12 @@ function(daybreak_test_binary name label sources)
   if(label STREQUAL "threads")
     add_dependencies(threads_tests ${target})
   endif()
+  set(limits "")
+  if(label STREQUAL "slow")
+    set(limits TIMEOUT 86400)  # seconds; a million tokens on a busy machine
+  endif()
   gtest_discover_tests(${target} TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${label} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
+    PROPERTIES LABELS ${label} ${limits} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
     # Two properties, because a list inside PROPERTIES loses all but its first element.
     ENVIRONMENT "DAYBREAK_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
     ENVIRONMENT_MODIFICATION "DAYBREAK_BINARY=set:${CMAKE_BINARY_DIR}/daybreak")

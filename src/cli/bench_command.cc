@@ -14,6 +14,7 @@ void register_bench(Command root) {
   register_bench_speculation(bench);
   register_bench_grammar(bench);
   register_bench_streams(bench, root.version());
+  register_bench_serve(bench);
   register_bench_server(bench, root.version());
 }
 

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/scripted_server.h"
 #include "cli/serve_reload.h"
+#include "cli/server_config.h"
 #include "cli/stop_signals.h"
 
 namespace daybreak::cli {
@@ -44,6 +45,7 @@ Status run(const Options& options, const std::string& version) {
   made.http.port = static_cast<std::uint16_t>(options.port);
   made.http.threads = options.http_threads;
   made.http.max_connections = options.sequences + kSpareConnections;
+  made.http.limits.body_bytes = ServerConfig{}.max_request_bytes;  // as a server with a model
   Log log({.level = LogLevel::kWarning});
   raise_descriptor_limit(made.http.max_connections, log);
   DAYBREAK_TRY(const auto server, ScriptedServer::start(std::move(made)));

@@ -25,6 +25,8 @@ constexpr std::size_t kMaxFirstLine = 1024;
 
 [[noreturn]] void run_child(const ChildServer::Serve& serve, int output) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // Ctrl-C is for the client, who may still want the server.
+  ::setpgid(0, 0);
   ::dup2(output, STDOUT_FILENO);
   serve();
   ::_exit(0);

@@ -73,7 +73,7 @@ TEST_F(CommandLine, OptionGroupsAreNoCommands) {
   for (const char* name : {"generate", "tokenize", "detokenize"}) {
     EXPECT_TRUE(named_subcommands(*find({name})->app).empty()) << name;
   }
-  EXPECT_EQ(named_subcommands(*find({"bench"})->app).size(), 7U);
+  EXPECT_EQ(named_subcommands(*find({"bench"})->app).size(), 8U);
 }
 
 TEST_F(CommandLine, NoCountTakesANegativeNumber) {

@@ -33,6 +33,7 @@ void register_bench_model(Command bench);  // decode and prefill
 void register_bench_speculation(Command bench);
 void register_bench_grammar(Command bench);
 void register_bench_streams(Command bench, const std::string& version);
+void register_bench_serve(Command bench);
 void register_bench_server(Command bench, const std::string& version);
 void register_help(Command root);
 

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,12 +19,11 @@
 
 #include "base/atomic_file.h"
 #include "cli/chat_printer.h"
-#include "cli/child_server.h"
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/endpoint_options.h"
 #include "cli/model_path.h"
 #include "cli/progress.h"
-#include "cli/runner_options.h"
 #include "exam/report.h"
 #include "exam/run.h"
 #include "tokenizer/tokenizer.h"
@@ -35,18 +33,11 @@ namespace {
 
 using exam::Question;
 
-constexpr std::size_t kMaxKeyBytes = 4'096;
 constexpr std::size_t kMaxTimeout = 86'400;
 constexpr const char* kServedName = "exam";
 
 struct Options {
-  RunnerOptions runner;  // of the model served here
-  std::string config;
-  std::string url;
-  std::string model_name;
-  std::string api_key_file;
-  std::string api_key_env;
-  std::string ca_file;
+  EndpointOptions endpoint;
   std::string questions;
   std::vector<std::string> skills;
   std::vector<std::string> minima;
@@ -70,28 +61,6 @@ struct Prepared {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
   std::string api_key;
 };
-
-std::string without_line_end(std::string text) {
-  while (text.ends_with('\n') || text.ends_with('\r')) {
-    text.pop_back();
-  }
-  return text;
-}
-
-Result<std::string> read_key(const Options& options) {
-  if (!options.api_key_file.empty()) {
-    DAYBREAK_TRY(std::string text, read_whole_file(options.api_key_file, kMaxKeyBytes));
-    return without_line_end(std::move(text));
-  }
-  if (options.api_key_env.empty()) {
-    return std::string();
-  }
-  const char* const value = std::getenv(options.api_key_env.c_str());
-  return value != nullptr ? Result<std::string>(value)
-                          : Error{Errc::kInvalidArgument,
-                                  "--api-key-env: expected a variable that is set, found " +
-                                      options.api_key_env};
-}
 
 // The file named, the one beside the model, or the bundled one.
 Result<std::string> questions_path(const Options& options, const std::filesystem::path& model) {
@@ -132,13 +101,10 @@ Result<std::vector<Question>> chosen(std::vector<Question> all, const Options& o
 }
 
 Result<Prepared> prepare(const Options& options) {
-  if (options.url.empty() != options.model_name.empty()) {
-    return Error{Errc::kInvalidArgument,
-                 "expected --url URL and --model NAME together, found one of them"};
-  }
+  DAYBREAK_CHECK_OK(check_endpoint(options.endpoint));
   Prepared out;
-  if (options.url.empty() || !options.runner.model.empty()) {
-    DAYBREAK_TRY(out.model, resolve_model(options.runner.model));
+  if (options.endpoint.url.empty() || !options.endpoint.runner.model.empty()) {
+    DAYBREAK_TRY(out.model, resolve_model(options.endpoint.runner.model));
     DAYBREAK_TRY(out.tokenizer, tokenizer::Tokenizer::load(out.model));
   }
   DAYBREAK_TRY(out.questions_path, questions_path(options, out.model));
@@ -156,47 +122,22 @@ Result<Prepared> prepare(const Options& options) {
     DAYBREAK_TRY(const std::string text, read_whole_file(options.compare, exam::kMaxSavedBytes));
     DAYBREAK_TRY(out.before, exam::parse_saved(text, options.compare));
   }
-  DAYBREAK_TRY(out.api_key, read_key(options));
+  DAYBREAK_TRY(out.api_key, read_api_key(options.endpoint));
   return out;
-}
-
-Result<std::unique_ptr<ChildServer>> start_server(const Options& options,
-                                                  const std::filesystem::path& model) {
-  std::vector<std::string> arguments = {std::filesystem::absolute(model).string(),
-                                        "--host",
-                                        "127.0.0.1",
-                                        "--port",
-                                        "0",
-                                        "--served-model-name",
-                                        kServedName,
-                                        "--log-level",
-                                        "warning",
-                                        "--numerics",
-                                        options.runner.numerics};
-  if (options.runner.threads != 0) {
-    arguments.insert(arguments.end(), {"--threads", std::to_string(options.runner.threads)});
-  }
-  if (!options.runner.isa.empty()) {
-    arguments.insert(arguments.end(), {"--isa", options.runner.isa});
-  }
-  if (!options.config.empty()) {
-    arguments.insert(arguments.end(), {"--config", options.config});
-  }
-  return ChildServer::start(ChildServer::program(std::move(arguments)));
 }
 
 Result<exam::ExamRun> ask(const Options& options, const Prepared& prepared) {
   std::unique_ptr<ChildServer> server;
-  std::string base = options.url;
+  std::string base = options.endpoint.url;
   if (base.empty()) {
-    DAYBREAK_TRY(server, start_server(options, prepared.model));
+    DAYBREAK_TRY(server, start_server(options.endpoint, prepared.model, kServedName));
     base = server->url();
   }
   exam::RunOptions run;
   DAYBREAK_TRY(run.endpoint.url, exam::chat_url(std::move(base)));
-  run.endpoint.model = options.url.empty() ? kServedName : options.model_name;
+  run.endpoint.model = options.endpoint.url.empty() ? kServedName : options.endpoint.model_name;
   run.endpoint.api_key = prepared.api_key;
-  run.endpoint.ca_file = options.ca_file;
+  run.endpoint.ca_file = options.endpoint.ca_file;
   run.endpoint.max_tokens = options.max_tokens;
   run.endpoint.timeout = std::chrono::seconds(options.timeout);
   run.endpoint.on_wait = [told = std::make_shared<std::atomic<bool>>(false)](auto wait) {
@@ -247,7 +188,7 @@ Status run(const Options& options) {
   }
   exam::Report report{
       .questions = prepared.questions_path,
-      .endpoint = options.url.empty() ? prepared.model.string() : options.url,
+      .endpoint = options.endpoint.url.empty() ? prepared.model.string() : options.endpoint.url,
       .seconds = asked.seconds,
       .tally = exam::tally(prepared.questions, asked.answers, verdicts),
       .comparison = {},
@@ -266,22 +207,7 @@ Status run(const Options& options) {
   return outcome(report, prepared);
 }
 
-void add_endpoint_options(Command command, Options& options) {
-  OptionRef url = command.add_option(
-      "--url", options.url,
-      "ask this OpenAI-compatible server instead; MODEL then only tells the vocabulary");
-  command.add_option("--model", options.model_name, "the server's name of the model, with --url");
-  command.add_option("--api-key-file", options.api_key_file, "file with the key of the server")
-      .excludes(command.add_option("--api-key-env", options.api_key_env,
-                                   "environment variable with the key of the server"));
-  command.add_option("--ca-file", options.ca_file,
-                     "PEM file: who may sign the server's certificate; default: the system's");
-  command
-      .add_option("--config", options.config, "configuration file of the server started for MODEL")
-      .excludes(url);
-  for (const char* const name : {"--threads", "--numerics", "--isa"}) {
-    command.option(name).excludes(url);
-  }
+void add_asking_options(Command command, Options& options) {
   command.add_option("--concurrency", options.concurrency, "questions asked at the same time")
       .in_range(1, exam::kMaxConcurrency)
       .show_default();
@@ -299,8 +225,8 @@ void register_exam(Command root) {
   const auto options = std::make_shared<Options>();
   const Command sub =
       root.add_subcommand("exam", "ask a model or a server what it must know (docs/exam.md)");
-  add_runner_options(sub, options->runner);
-  add_endpoint_options(sub, *options);
+  add_endpoint_options(sub, options->endpoint);
+  add_asking_options(sub, *options);
   sub.add_option("--questions", options->questions,
                  "questions, one JSON object per line; default: exam.jsonl of the model, else the "
                  "bundled one");

@@ -85,6 +85,7 @@ class Child {
     return text;
   }
   void signal(int number) const { ::kill(pid_, number); }
+  [[nodiscard]] pid_t process() const { return pid_; }
   // Returns the exit code, or 128 + the signal.
   int wait() {
     int status = 0;

@@ -27,6 +27,8 @@ struct Answer {
   // What the endpoint says of tokens; nothing: it does not.
   std::optional<std::size_t> completion_tokens;
   std::optional<std::size_t> reasoning_tokens;
+  std::optional<std::size_t> prompt_tokens;
+  std::optional<std::size_t> cached_tokens;  // of the prompt, taken from a cache
   // The ids that were sampled, up to the last one with text.
   std::vector<TokenId> ids;
   double first_seconds = 0;  // from the request to the first piece of the answer

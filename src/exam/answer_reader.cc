@@ -102,7 +102,11 @@ Status AnswerReader::take_event(std::string_view text) {
   if (choices == nullptr || !choices->is_array()) {
     return no_chunk("choices in " + printable(text, 60));
   }
-  return choices->empty() ? ok() : take_choice(choices->front());
+  if (!choices->empty()) {
+    DAYBREAK_CHECK_OK(take_choice(choices->front()));
+    pieces_ += std::exchange(has_piece_, false) ? 1 : 0;
+  }
+  return ok();
 }
 
 Status AnswerReader::take_choice(const json& choice) {
@@ -113,6 +117,7 @@ Status AnswerReader::take_choice(const json& choice) {
       reason != nullptr && reason->is_string()) {
     answer_.finish_reason = reason->get<std::string>();
   }
+  DAYBREAK_CHECK_OK(append(answer_.content, choice, "text"));
   const json* delta = find(choice, "delta");
   if (delta == nullptr || !delta->is_object()) {
     return delta == nullptr ? ok() : Status(no_chunk("an object as delta"));
@@ -152,7 +157,7 @@ Status AnswerReader::take_call(const json& call) {
   if (index == answer_.calls.size()) {
     answer_.calls.emplace_back();
   }
-  begun_ = true;
+  has_piece_ = true;
   const json* function = find(call, "function");
   if (function == nullptr || !function->is_object()) {
     return ok();
@@ -164,6 +169,11 @@ Status AnswerReader::take_call(const json& call) {
 void AnswerReader::take_usage(const json& usage) {
   if (!usage.is_object()) {
     return;
+  }
+  answer_.prompt_tokens = count_of(usage, "prompt_tokens");
+  if (const json* details = find(usage, "prompt_tokens_details");
+      details != nullptr && details->is_object()) {
+    answer_.cached_tokens = count_of(*details, "cached_tokens");
   }
   answer_.completion_tokens = count_of(usage, "completion_tokens");
   if (const json* details = find(usage, "completion_tokens_details");
@@ -185,7 +195,7 @@ Status AnswerReader::append(std::string& to, const json& delta, const char* key)
   if (bytes_ > kMaxAnswerBytes) {
     return Error{Errc::kTooLarge, "the answer: expected at most 8 MiB"};
   }
-  begun_ = begun_ || !text.empty();
+  has_piece_ = has_piece_ || !text.empty();
   to += text;
   return ok();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// AnswerReader: puts an answer together from the events of a streamed chat completion.
+// AnswerReader: puts an answer together from the events of a streamed chat completion, or of a
+// completion, whose text is then the content.
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
@@ -26,7 +27,9 @@ class AnswerReader {
   Status take(std::string_view bytes);
 
   // Whether a piece of the answer has come.
-  [[nodiscard]] bool begun() const { return begun_; }
+  [[nodiscard]] bool begun() const { return pieces_ > 0; }
+  // How many events had a piece of it.
+  [[nodiscard]] std::size_t pieces() const { return pieces_; }
 
   // Returns the answer once everything was taken; times are not set. Errors: kCorrupt if the stream
   // ended before the answer did.
@@ -44,7 +47,8 @@ class AnswerReader {
   std::string line_;   // as received, not yet whole
   std::string event_;  // data lines of the event that is being read
   std::size_t bytes_ = 0;
-  bool begun_ = false;
+  std::size_t pieces_ = 0;
+  bool has_piece_ = false;  // the event that is being read
 };
 
 // Returns the message of an error body in OpenAI's shape, or the start of what it is.

@@ -17,9 +17,6 @@ namespace {
 
 static_assert(kPagePositions == kernels::kMlaTile, "a tile must not cross a page");
 
-// Heads that share one pass over a tile's latents.
-constexpr std::size_t kHeadsPerTile = 8;
-
 // Everything that reads the layer input: the query's first product, the latent, the gate.
 void project_inputs(const MlaLayer& layer, std::size_t tokens, const float* x, MlaScratch& scratch,
                     ThreadTeam& team) {
@@ -94,9 +91,7 @@ class HeadRange {
       absorb(head);
     }
     for (const Segment& segment : step_.segments) {
-      for (std::size_t t = 0; t < segment.tokens; ++t) {
-        attend(segment, t);
-      }
+      attend(segment);
     }
     for (std::size_t head = begin_; head < end_; ++head) {
       carry_out(head);
@@ -150,50 +145,100 @@ class HeadRange {
                                       : segment.adapter->pair(layer_.lora.layer, LoraModule::kKvB);
   }
 
-  // Attention of one token over all positions up to its own.
-  void attend(const Segment& segment, std::size_t t) {
-    const std::size_t seen = segment.position + t + 1;
-    const std::size_t row = (segment.first_token + t) * heads_;
-    for (std::size_t head = begin_; head < end_; head += kHeadsPerTile) {
-      const std::size_t count = std::min(kHeadsPerTile, end_ - head);
-      const kernels::MlaTileQueries queries{.q = scratch_.absorbed.data() + (row + head) * width_,
-                                            .stride = width_,
-                                            .heads = count,
-                                            .scale = scale_};
-      attend_heads(segment, seen, head, queries);
-      for (std::size_t i = 0; i < count; ++i) {
-        kernels::mla_finish(full(head + i), rank_,
-                            scratch_.context.data() + (row + head + i) * rank_);
+  // Queries that go over the positions together, and where their results go.
+  struct Batch {
+    kernels::MlaTileQueries queries;
+    std::size_t seen_first = 0;  // positions of the first query; each later one sees `seen_step`
+    std::size_t seen_step = 0;   // more
+    float* context = nullptr;
+    std::size_t context_stride = 0;
+
+    [[nodiscard]] std::size_t seen(std::size_t i) const { return seen_first + i * seen_step; }
+    [[nodiscard]] std::size_t seen_most() const { return seen(queries.heads - 1); }
+  };
+
+  // Attention over all positions up to a token's own. As many tokens as fill a batch share it for
+  // one head after the other, those that are left for several heads: a query's arithmetic is the
+  // same in any batch.
+  void attend(const Segment& segment) {
+    std::size_t t = 0;
+    for (; t + kQueriesPerTile <= segment.tokens; t += kQueriesPerTile) {
+      for (std::size_t head = begin_; head < end_; ++head) {
+        attend_batch(segment, batch(segment, t, head, kQueriesPerTile, heads_, 1));
+      }
+    }
+    for (; t < segment.tokens; ++t) {
+      for (std::size_t head = begin_; head < end_; head += kQueriesPerTile) {
+        const std::size_t count = std::min(kQueriesPerTile, end_ - head);
+        attend_batch(segment, batch(segment, t, head, count, 1, 0));
       }
     }
   }
 
-  void attend_heads(const Segment& segment, std::size_t seen, std::size_t head,
-                    const kernels::MlaTileQueries& queries) {
+  // `step`: rows of [tokens, heads] from one query to the next.
+  [[nodiscard]] Batch batch(const Segment& segment, std::size_t t, std::size_t head,
+                            std::size_t count, std::size_t step, std::size_t seen_step) const {
+    const std::size_t row = (segment.first_token + t) * heads_ + head;
+    return {.queries = {.q = scratch_.absorbed.data() + row * width_,
+                        .stride = step * width_,
+                        .heads = count,
+                        .scale = scale_},
+            .seen_first = segment.position + t + 1,
+            .seen_step = seen_step,
+            .context = scratch_.context.data() + row * rank_,
+            .context_stride = step * rank_};
+  }
+
+  void attend_batch(const Segment& segment, const Batch& batch) {
     constexpr std::size_t kTilesPerSuperTile = kernels::kMlaSuperTile / kernels::kMlaTile;
-    std::array<kernels::MlaAccumulator, kHeadsPerTile> tile{};
-    for (std::size_t i = 0; i < queries.heads; ++i) {
-      tile[i] = {&scratch_.tile_max[head + i], &scratch_.tile_sum[head + i],
-                 scratch_.tile_value.data() + (head + i) * rank_};
-      kernels::mla_reset(full(head + i), rank_);
+    const std::size_t count = batch.queries.heads;
+    std::array<kernels::MlaAccumulator, kQueriesPerTile> tile{};
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t place = begin_ * kQueriesPerTile + i;
+      tile[i] = {&scratch_.tile_max[place], &scratch_.tile_sum[place],
+                 scratch_.tile_value.data() + place * rank_};
+      kernels::mla_reset(full(i), rank_);
     }
-    const std::size_t tiles = pages_for(seen);
+    const std::size_t tiles = pages_for(batch.seen_most());
     for (std::size_t first = 0; first < tiles; first += kTilesPerSuperTile) {
-      for (std::size_t i = 0; i < queries.heads; ++i) {
+      for (std::size_t i = 0; i < count; ++i) {
         kernels::mla_reset(tile[i], rank_);
       }
-      const std::size_t last = std::min(tiles, first + kTilesPerSuperTile);
-      for (std::size_t index = first; index < last; ++index) {
-        const kernels::MlaTileRows rows{
-            .rows = segment.state->latent_tile(layer_.index, index),
-            .stride = width_,
-            .width = width_,
-            .rank = rank_,
-            .valid = std::min(kernels::kMlaTile, seen - index * kernels::kMlaTile)};
-        kernels::mla_tile(queries, rows, tile.data());
+      for (std::size_t index = first; index < std::min(tiles, first + kTilesPerSuperTile);
+           ++index) {
+        attend_tile(segment, batch, index, tile.data());
       }
-      for (std::size_t i = 0; i < queries.heads; ++i) {
-        kernels::mla_merge(full(head + i), tile[i], rank_);
+      for (std::size_t i = 0; i < count; ++i) {
+        kernels::mla_merge(full(i), tile[i], rank_);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      kernels::mla_finish(full(i), rank_, batch.context + i * batch.context_stride);
+    }
+  }
+
+  // Together where all queries see as much of the tile, else one by one.
+  void attend_tile(const Segment& segment, const Batch& batch, std::size_t index,
+                   kernels::MlaAccumulator* tile) const {
+    const std::size_t begin = index * kernels::kMlaTile;
+    const auto valid = [&](std::size_t i) {
+      return std::min(kernels::kMlaTile, batch.seen(i) > begin ? batch.seen(i) - begin : 0);
+    };
+    kernels::MlaTileRows rows{.rows = segment.state->latent_tile(layer_.index, index),
+                              .stride = width_,
+                              .width = width_,
+                              .rank = rank_,
+                              .valid = valid(0)};
+    if (rows.valid == valid(batch.queries.heads - 1)) {
+      return kernels::mla_tile(batch.queries, rows, tile);
+    }
+    kernels::MlaTileQueries one = batch.queries;
+    one.heads = 1;
+    for (std::size_t i = 0; i < batch.queries.heads; ++i) {
+      rows.valid = valid(i);
+      one.q = batch.queries.q + i * batch.queries.stride;
+      if (rows.valid > 0) {
+        kernels::mla_tile(one, rows, tile + i);
       }
     }
   }
@@ -214,9 +259,10 @@ class HeadRange {
     }
   }
 
-  kernels::MlaAccumulator full(std::size_t head) {
-    return {&scratch_.full_max[head], &scratch_.full_sum[head],
-            scratch_.full_value.data() + head * rank_};
+  kernels::MlaAccumulator full(std::size_t i) {
+    const std::size_t place = begin_ * kQueriesPerTile + i;
+    return {&scratch_.full_max[place], &scratch_.full_sum[place],
+            scratch_.full_value.data() + place * rank_};
   }
 
   const MlaLayer& layer_;
@@ -242,12 +288,12 @@ MlaScratch::MlaScratch(const MlaConfig& config, std::size_t tokens)
       context(tokens * config.heads * config.kv_lora_rank),
       gate(config.output_gate ? tokens * config.heads * config.v_head_dim : 0),
       out(tokens * config.heads * config.v_head_dim),
-      tile_max(config.heads),
-      tile_sum(config.heads),
-      tile_value(config.heads * config.kv_lora_rank),
-      full_max(config.heads),
-      full_sum(config.heads),
-      full_value(config.heads * config.kv_lora_rank) {}
+      tile_max(config.heads * kQueriesPerTile),
+      tile_sum(config.heads * kQueriesPerTile),
+      tile_value(config.heads * kQueriesPerTile * config.kv_lora_rank),
+      full_max(config.heads * kQueriesPerTile),
+      full_sum(config.heads * kQueriesPerTile),
+      full_value(config.heads * kQueriesPerTile * config.kv_lora_rank) {}
 
 void run_mla(const MlaLayer& layer, const Step& step, const float* x, float* y, MlaScratch& scratch,
              ThreadTeam& team) {

@@ -16,23 +16,28 @@
 
 namespace daybreak::model {
 
-// Activations of up to `tokens` tokens. L = kv_lora_rank, W = L + qk_rope_head_dim.
+// Queries that share one pass over a tile's latents.
+inline constexpr std::size_t kQueriesPerTile = 8;
+
+// Activations of up to `tokens` tokens. L = kv_lora_rank, W = L + qk_rope_head_dim,
+// B = kQueriesPerTile.
 struct MlaScratch {
   MlaScratch(const MlaConfig& config, std::size_t tokens);
 
-  AlignedBuffer<float> q_low;       // [tokens, q_lora_rank], empty without
-  AlignedBuffer<float> q;           // [tokens, heads * qk_head_dim]
-  AlignedBuffer<float> latent;      // [tokens, W]
-  AlignedBuffer<float> absorbed;    // [tokens, heads, W]
-  AlignedBuffer<float> context;     // [tokens, heads, L]
-  AlignedBuffer<float> gate;        // [tokens, heads * v], empty without
-  AlignedBuffer<float> out;         // [tokens, heads * v]
-  AlignedBuffer<float> tile_max;    // [heads] running softmax of the current super-tile ...
-  AlignedBuffer<float> tile_sum;    // [heads]
-  AlignedBuffer<float> tile_value;  // [heads, L]
-  AlignedBuffer<float> full_max;    // [heads] ... and of all super-tiles before it
-  AlignedBuffer<float> full_sum;    // [heads]
-  AlignedBuffer<float> full_value;  // [heads, L]
+  AlignedBuffer<float> q_low;     // [tokens, q_lora_rank], empty without
+  AlignedBuffer<float> q;         // [tokens, heads * qk_head_dim]
+  AlignedBuffer<float> latent;    // [tokens, W]
+  AlignedBuffer<float> absorbed;  // [tokens, heads, W]
+  AlignedBuffer<float> context;   // [tokens, heads, L]
+  AlignedBuffer<float> gate;      // [tokens, heads * v], empty without
+  AlignedBuffer<float> out;       // [tokens, heads * v]
+  // Of each thread's batch of queries, in the places of its first head and those after:
+  AlignedBuffer<float> tile_max;    // [heads, B] running softmax of the current super-tile ...
+  AlignedBuffer<float> tile_sum;    // [heads, B]
+  AlignedBuffer<float> tile_value;  // [heads, B, L]
+  AlignedBuffer<float> full_max;    // [heads, B] ... and of all super-tiles before it
+  AlignedBuffer<float> full_sum;    // [heads, B]
+  AlignedBuffer<float> full_value;  // [heads, B, L]
 };
 
 struct MlaLayer {

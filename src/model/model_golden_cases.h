@@ -124,8 +124,8 @@ inline void check_golden_cases(const std::filesystem::path& dir,
     SCOPED_TRACE(::testing::Message() << dir << ", prompt of " << golden.ids.size());
     auto state = *pool.acquire();
     const auto run = [&](std::span<const TokenId> ids) {
-      std::array chunks = {Chunk{
-          .state = state.get(), .ids = ids, .logits = logits, .adapter = adapter.get()}};
+      std::array chunks = {
+          Chunk{.state = state.get(), .ids = ids, .logits = logits, .adapter = adapter.get()}};
       const Status status = model.forward(chunks, workspace, team);
       EXPECT_TRUE(status) << (status ? "" : status.error().message);
     };
