@@ -263,7 +263,7 @@ TEST(Chat, DefaultsAreTheServersAndSeedsDiffer) {
 TEST(Chat, DefaultAnswerIsWhatTheContextLeaves) {
   TestApi api(TestApi::says(kAnswer), {.engine = {.context_tokens = 9000}});
   api.post(chat_body());
-  const engine::GenerateRequest& request = api.engine.requests()[0];
+  const engine::GenerateRequest request = api.engine.requests()[0];
   EXPECT_EQ(request.max_tokens, 9000 - request.prompt.size());
 }
 
