@@ -15,6 +15,7 @@
 #include "cache/event_mirror.h"
 #include "engine/answer_collector.h"
 #include "engine/engine.h"
+#include "engine/fake_adapter.h"
 #include "engine/fake_model.h"
 #include "testing/paths.h"
 
@@ -128,6 +129,22 @@ TEST_F(DiskTierTest, AnotherModelTakesNothing) {
     ask(*start(other), request_of(1, 2));
   }
   EXPECT_EQ(ask(*start(other, {.checkpoints = 4, .fingerprint = 2}), request_of(1, 2)), 0U);
+}
+
+TEST_F(DiskTierTest, AdaptersShareNothing) {
+  const AdapterPtr adapter = fake_adapter("sql", "d1");
+  const AdapterPtr reloaded = fake_adapter("sql", "d2");  // the same name, other matrices
+  const auto with = [](const AdapterPtr& one) {
+    GenerateRequest request = request_of(1, 2, "one");
+    request.adapter = one;
+    return request;
+  };
+  ask(*start(disk()), with(adapter));
+  const auto engine = start(disk());
+  EXPECT_EQ(ask(*engine, with(nullptr)), 0U);
+  EXPECT_EQ(ask(*engine, with(reloaded)), 0U);
+  EXPECT_EQ(ask(*engine, with(adapter)), 2 * kBlockTokens);
+  EXPECT_EQ(engine->stats().disk->loads, 1U);
 }
 
 TEST_F(DiskTierTest, SaltsShareNothingAndZeroRetentionIsNeverThere) {
