@@ -60,7 +60,10 @@ esac
 out="$(mktemp)"
 files="$(mktemp -d)"
 extra=()
-[[ "$protocol" != schemathesis ]] || { slots="$(mktemp -d -p "$files")"; extra=(--slot-save-path "$slots"); }
+[[ "$protocol" != schemathesis ]] || {
+  slots="$(mktemp -d -p "$files")" adapters="$(mktemp -d -p "$files")"
+  extra=(--slot-save-path "$slots" --lora-dir "$adapters" --allow-runtime-lora-updating on)
+}
 "$binary" serve "$here/../../models/nano" --port 0 --threads 1 --files-dir "$files" "${extra[@]}" >"$out" 2>"$out.err" &
 server=$!
 trap 'kill -TERM $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$out" "$out.err" "$files"' EXIT
